@@ -1,0 +1,114 @@
+"""A question put to a person about one call, their answer, and what follows from both.
+
+The wire form is Google ADK's: a function call named `adk_request_confirmation` asks, a function
+response with that call's id answers. Only the runtime writes such calls; a model that invents one
+has called a tool that does not exist.
+"""
+
+import json
+from typing import Any, Literal, cast
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from agents.runtime.errors import AnswerError
+
+REQUEST_CONFIRMATION = "adk_request_confirmation"
+
+Outcome = Literal["rejected", "expired", "cancelled"]
+Verdict = Literal["run", "ask", "reject"]
+
+
+class ToolConfirmation(BaseModel):
+    """What a person is asked about a call, and what they answered.
+
+    `payload` is JSON: the initial values in a question, the person's values in an answer.
+    `outcome` says why a call was not confirmed; `reason` is the person's own words.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    hint: str = ""
+    confirmed: bool = False
+    payload: JsonValue = None
+    reason: str | None = None
+    outcome: Outcome | None = None
+
+
+class Question(BaseModel):
+    """The stored question: the call as it will run, and what the answer must look like.
+
+    `args` are the arguments after validation, with defaults filled in (JSON). `payload_schema` is
+    a JSON schema object, or None when nothing is asked beyond yes or no. `dynamic` is true when
+    the tool's own body asked.
+    """
+
+    call_id: str
+    tool: str
+    agent: str
+    hint: str = ""
+    args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    payload_schema: dict[str, JsonValue] | None = None
+    contract: str = ""
+    digest: str = ""
+    dynamic: bool = False
+
+
+def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:
+    """Whether a call may run now: nothing asked for means run, no answer yet means ask."""
+    if answer is None:
+        return "ask" if needed else "run"
+    return "run" if answer.confirmed else "reject"
+
+
+def request_part(
+    request_id: str, *, call: types.FunctionCall, question: ToolConfirmation
+) -> types.Part:
+    """The function call that asks; `call` is the model's call with our id."""
+    original = call.model_dump(mode="json", include={"id", "name", "args"}, exclude_none=True)
+    asked = question.model_dump(mode="json", include={"hint", "confirmed"})
+    if question.payload is not None:
+        asked["payload"] = question.payload
+    args = {"originalFunctionCall": original, "toolConfirmation": asked}
+    return types.Part(
+        function_call=types.FunctionCall(id=request_id, name=REQUEST_CONFIRMATION, args=args)
+    )
+
+
+def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
+    """The answer in a function response, also when wrapped as `{"response": "<JSON text>"}`.
+
+    Raises AnswerError when it is not of the shape
+    `{confirmed, payload?, reason?, outcome?, hint?}`; an empty answer rejects.
+    """
+    fields = dict(response or {})
+    wrapped = fields.get("response")
+    if len(fields) == 1 and isinstance(wrapped, str):
+        try:
+            fields = json.loads(wrapped)
+        except ValueError as error:
+            raise AnswerError("the answer to a confirmation is no JSON") from error
+    if not isinstance(cast(object, fields), dict):
+        raise AnswerError("the answer to a confirmation must be an object")
+    try:
+        answer = ToolConfirmation.model_validate(fields)
+    except ValidationError as error:
+        wrong = ", ".join(".".join(map(str, e["loc"])) for e in error.errors())
+        raise AnswerError(f"the answer to a confirmation is malformed: {wrong}") from error
+    if not answer.confirmed and answer.outcome is None:
+        return answer.model_copy(update={"outcome": "rejected"})
+    return answer
+
+
+def rejection(answer: ToolConfirmation, *, tool: str) -> dict[str, JsonValue]:
+    """What the model reads about a call that a person did not confirm."""
+    said: dict[str, JsonValue] = {
+        "error": {
+            "expired": f"Nobody answered in time whether {tool} may run, so it did not run.",
+            "cancelled": f"The request to run {tool} was withdrawn, so it did not run.",
+        }.get(answer.outcome or "", f"A person rejected this call of {tool}; it did not run."),
+        "outcome": answer.outcome or "rejected",
+    }
+    if answer.reason:
+        said["reason"] = answer.reason
+    return said

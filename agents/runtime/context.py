@@ -1,0 +1,100 @@
+"""What a tool's body is handed besides its arguments: the context of this one call."""
+
+import copy
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+
+from agents.runtime.confirmation import ToolConfirmation
+from agents.runtime.events import EventActions
+
+ABSENT = object()
+
+
+class State(MutableMapping[str, Any]):
+    """A session's state as one call sees it: a view that remembers what was changed.
+
+    Prefixes: `app:` belongs to everybody, `user:` to the person, `temp:` to this invocation, no
+    prefix to the session. Values are JSON. Writing is seen at once by calls that run beside this
+    one, and is stored with the call's response.
+    """
+
+    def __init__(self, live: dict[str, Any] | None = None) -> None:
+        """Look at `live`, which may be shared by the calls of one batch."""
+        self._live: dict[str, Any] = {} if live is None else live
+        self._before: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        """The value under a key; a list or dict may be changed in place."""
+        value = self._live[key]
+        if isinstance(value, (dict, list)):
+            self._before.setdefault(key, copy.deepcopy(value))  # pyright: ignore[reportUnknownArgumentType]
+        return value
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        """Set a key; stored with the call's response."""
+        self._before.setdefault(key, ABSENT)
+        self._before[key] = ABSENT
+        self._live[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        """Forget a key: it reads as None from now on."""
+        self[key] = None
+
+    def __iter__(self) -> Iterator[str]:
+        """The keys there are."""
+        return iter(self._live)
+
+    def __len__(self) -> int:
+        """How many keys there are."""
+        return len(self._live)
+
+    def delta(self) -> dict[str, Any]:
+        """What was written or changed in place since this view was made."""
+        return {k: self._live[k] for k, old in self._before.items() if self._live[k] != old}
+
+
+@dataclass(slots=True, kw_only=True)
+class ToolContext:
+    """The context of one call.
+
+    `function_call_id` is ours and unique in the session. `idempotency_key` is the same each time
+    this call is tried, on any process: hand it to whatever the tool changes outside.
+    `tool_confirmation` is None until a person answered a request made by this call.
+    """
+
+    function_call_id: str = ""
+    invocation_id: str = ""
+    agent_name: str = ""
+    app_name: str = ""
+    user_id: str = ""
+    session_id: str = ""
+    idempotency_key: str = ""
+    state: State = field(default_factory=State)
+    actions: EventActions = field(default_factory=EventActions)
+    tool_confirmation: ToolConfirmation | None = None
+    request: "ConfirmationRequest | None" = None
+
+    def request_confirmation(
+        self,
+        *,
+        hint: str = "",
+        payload: dict[str, JsonValue] | BaseModel | type[BaseModel] | None = None,
+    ) -> None:
+        """Ask a person about this call; the run pauses when the body returns, whatever it returns.
+
+        `payload` is what the person fills in: a dict of names and initial values (0 and "" mean
+        empty and required), or a pydantic model (its fields, types and limits; an instance also
+        gives the initial values).
+        """
+        self.request = ConfirmationRequest(hint=hint, payload=payload)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationRequest:
+    """What a body asked for with `request_confirmation`."""
+
+    hint: str = ""
+    payload: dict[str, JsonValue] | BaseModel | type[BaseModel] | None = None

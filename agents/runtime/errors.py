@@ -1,0 +1,85 @@
+"""What can go wrong in the runtime, by audience.
+
+```
+AgentsError
+├── UsageError           the developer: an agent, tool or call was put together wrongly
+│   └── DeclarationError the developer: a function cannot be declared as a tool
+├── AnswerError          the caller: a message or answer that fits nothing, and was not stored
+│   └── PayloadError     the caller: an answer's payload breaks the question's schema
+├── SessionError         the caller: a session that is missing, or there already
+│   ├── SessionNotFoundError
+│   └── AlreadyExistsError
+├── SessionConflict      the operator: somebody else has the session; trying again helps
+├── StoreUnavailable     the operator: the store did not answer; trying again helps
+├── ModelError           the operator: the model refused or cannot be reached as set up
+│   └── ModelUnavailable the operator: the model did not answer; trying again helps
+├── LlmCallsLimitExceededError   the caller: one run asked the model too often
+└── ToolError            the model: what a tool wants it to read
+```
+"""
+
+from collections.abc import Mapping
+
+
+class AgentsError(Exception):
+    """Any error this package raises on purpose."""
+
+
+class UsageError(AgentsError, ValueError):
+    """An agent or a tool was put together wrongly; the sentence says what to change."""
+
+
+class DeclarationError(UsageError):
+    """A function cannot be declared to a model; the sentence names tool and parameter."""
+
+
+class AnswerError(AgentsError, ValueError):
+    """A message that fits no open call; nothing of it was stored."""
+
+
+class PayloadError(AnswerError):
+    """An answer's payload breaks the schema of its question.
+
+    `problems` maps a field's name to a sentence for the person who typed it.
+    """
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        """Keep the sentences by field; the message joins them."""
+        super().__init__("; ".join(f"{name}: {text}" for name, text in problems.items()))
+        self.problems = dict(problems)
+
+
+class SessionError(AgentsError, ValueError):
+    """A session is not as the caller believes."""
+
+
+class SessionNotFoundError(SessionError):
+    """There is no such session."""
+
+
+class AlreadyExistsError(SessionError):
+    """A session with that id is there already."""
+
+
+class SessionConflict(AgentsError):
+    """The session is in other hands, or moved on; begin again."""
+
+
+class StoreUnavailable(AgentsError):
+    """The store did not answer; trying again may help, and nothing was half done."""
+
+
+class ModelError(AgentsError):
+    """The model refused the request for good; trying again does not help."""
+
+
+class ModelUnavailable(ModelError):
+    """The provider did not answer; trying again may help."""
+
+
+class LlmCallsLimitExceededError(AgentsError):
+    """A run asked the model more often than its RunConfig allows."""
+
+
+class ToolError(AgentsError):
+    """Raised by a tool's body: a sentence the model should read and act on."""

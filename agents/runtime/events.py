@@ -1,0 +1,85 @@
+"""What a session is made of: events, each at its version, each what one step brought about."""
+
+import time
+from collections.abc import Iterator
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from agents.runtime.confirmation import Question, ToolConfirmation
+
+
+class EventActions(BaseModel):
+    """What an event changes besides what it says.
+
+    `requested_tool_confirmations` maps a call's id to what a person is asked about it.
+    """
+
+    state_delta: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    skip_summarization: bool | None = None
+    transfer_to_agent: str | None = None
+    requested_tool_confirmations: dict[str, ToolConfirmation] = Field(
+        default_factory=dict[str, ToolConfirmation]
+    )
+
+
+class Event(BaseModel):
+    """One thing that happened in a session.
+
+    `version` is its place in the session, from 1; 0 while it is not stored. `author` is "user" or
+    an agent's name; `user_id` is the person behind a user's event. `timestamp` is in seconds since
+    the epoch. Ids of calls are ours, `<version>-<part>`; `model_ids` maps them to the ids the model
+    used, where it used any. `questions` maps the id of a request for confirmation to its question:
+    only the runtime fills it. `pending` are calls whose body ran and whose result comes later.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    version: int = 0
+    invocation_id: str = ""
+    author: str = ""
+    user_id: str | None = None
+    content: types.Content | None = None
+    actions: EventActions = Field(default_factory=EventActions)
+    long_running_tool_ids: set[str] | None = None
+    branch: str | None = None
+    partial: bool | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    timestamp: float = Field(default_factory=time.time)
+    usage: dict[str, int] = Field(default_factory=dict[str, int])
+    model_ids: dict[str, str] = Field(default_factory=dict[str, str])
+    questions: dict[str, Question] = Field(default_factory=dict[str, Question])
+    pending: list[str] = Field(default_factory=list[str])
+
+    @property
+    def id(self) -> str:
+        """The event's id, unique in its session; empty while it is not stored."""
+        return str(self.version) if self.version else ""
+
+    @property
+    def parts(self) -> list[types.Part]:
+        """The parts of the content; empty without content."""
+        return (self.content.parts or []) if self.content else []
+
+    def get_function_calls(self) -> list[types.FunctionCall]:
+        """The function calls in the content, in order."""
+        return [part.function_call for part in self.parts if part.function_call]
+
+    def get_function_responses(self) -> list[types.FunctionResponse]:
+        """The function responses in the content, in order."""
+        return [part.function_response for part in self.parts if part.function_response]
+
+    def texts(self) -> Iterator[str]:
+        """The texts in the content that are meant for a person: thoughts are left out."""
+        return (part.text for part in self.parts if part.text and not part.thought)
+
+    def is_final_response(self) -> bool:
+        """Whether this is the last a client hears until it speaks again or a call is answered."""
+        if self.actions.skip_summarization or self.long_running_tool_ids:
+            return True
+        if self.get_function_calls():
+            return False
+        if self.error_code:
+            return True
+        return not self.get_function_responses() and not self.partial
