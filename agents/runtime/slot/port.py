@@ -1,0 +1,349 @@
+"""The port to one session's state: what a slot holds, and the twelve ways to change or read it.
+
+Everything about a session lives in its slot: events (whose numbers are the versions), state, inbox,
+open calls, tool journal, approvals, outbox, audit. Each method is one atomic change, safe to
+repeat with the same ids: a caller who lost the answer asks again and gets the same one. Times are
+the store's, in milliseconds since the epoch.
+
+Approvals, posts and audit entries are companions: the runtime carries them into the slot with its
+events and does not know what they mean; `cid` is a call's id, `<version>-<part>`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+from urllib.parse import quote
+
+from pydantic import JsonValue
+
+from agents.runtime.events import Event
+
+Json = dict[str, JsonValue]
+Command = tuple[str | int | float, ...]
+"""A Redis command that belongs to an index, sent in the same pipeline; a memory slot ignores it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionKey:
+    """Which session: tenant, app (the agent's name), user and session id; any text is allowed."""
+
+    app: str
+    user: str
+    id: str
+    tenant: str = "local"
+
+    def __str__(self) -> str:
+        """The slot's tag: the four parts, each encoded, without braces, joined by colons."""
+        parts = (self.tenant, self.app, self.user, self.id)
+        return ":".join(quote(part, safe="@+= ,") for part in parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """Something put to a session: a message, an answer, news. The same id twice is one entry.
+
+    `body` is JSON: `content` (a google.genai Content), `user_id`, `state_delta`, and whatever else
+    the sender wants to find on it again.
+    """
+
+    id: str
+    body: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCall:
+    """A call without its last response.
+
+    `kind`: `tool` (a body to run), `approval` (a person is asked; `request` is the id of the
+    question), `news` (long-running: results come from outside). `note` is what may be told about
+    the waiting, as JSON: it is shown to the model in place of the missing response.
+    """
+
+    name: str
+    kind: Literal["tool", "approval", "news"]
+    version: int
+    request: str | None = None
+    note: Json = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """An approval as the slot keeps it: what the scripts check, and the rest as JSON.
+
+    `status` is a word of the request machine (DESIGN: pending, approved, rejected, expired,
+    cancelled, void, started, done, failed, unknown). `rev` counts changes from 1. `deadline` and
+    `run_by` are milliseconds of the store's clock, or None. `body` never changes in a script.
+    """
+
+    id: str
+    status: str
+    rev: int
+    digest: str
+    deadline: int | None
+    run_by: int | None
+    body: Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """A message owed to people; `id` is deterministic, so the same post is owed once.
+
+    `body` says what to show, in the words of whoever owes it. `after` names a post whose place
+    (channel and ts) this one changes.
+    """
+
+    id: str
+    body: Json
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settle:
+    """A change of an approval's status that goes with events: only from one of `sources`."""
+
+    id: str
+    sources: Sequence[str]
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Companions:
+    """What goes into the slot together with new events.
+
+    `audit` entries are JSON bodies; the slot numbers and chains them. `notes` replaces the note of
+    open calls by cid. `index` commands go in the same pipeline, not in the same change.
+    """
+
+    approvals: Sequence[Record] = ()
+    settles: Sequence[Settle] = ()
+    posts: Sequence[Post] = ()
+    audit: Sequence[Json] = ()
+    notes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    index: Sequence[Command] = ()
+
+
+NOTHING = Companions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """A session in hand.
+
+    `fence` goes with every change; `version` is the number of events. `head` is the oldest inbox
+    entry, `attempt` how often it was begun. `events` are the newest ones of the window, oldest
+    first, plus the events of older open calls; `since` of begin leaves out what the caller has.
+    `state` has session, `app:` and `user:` keys (of `head`'s user). `invocations` are the open ones
+    with their `temp:` state. `results` are bodies that finished while a sibling was still running.
+    `posts` are still owed.
+    """
+
+    fence: int
+    version: int
+    head: Entry | None
+    attempt: int
+    events: Sequence[Event]
+    state: Json
+    invocations: Mapping[str, Json]
+    open: Mapping[str, OpenCall]
+    results: Mapping[str, JsonValue]
+    posts: Sequence[Post]
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Busy:
+    """Somebody else has the session until `until` (milliseconds, the store's clock)."""
+
+    until: int
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """One step of a run, written whole or not at all.
+
+    `id` makes it safe to repeat. Refused when `fence` is not the newest or `version` is not the
+    number of stored events. `state` holds session keys, `app_state` and `user_state` (of `user`)
+    the prefixed ones with their prefix; no `temp:` keys. `pop` consumes that inbox entry. `opened`
+    and `closed` change the open calls; closing drops a call's journal and results. `results` keeps
+    the response of a finished body until its batch is complete. `invocations` replaces or (None)
+    ends open invocations.
+    """
+
+    id: str
+    fence: int
+    version: int
+    events: Sequence[Event] = ()
+    state: Json = field(default_factory=dict[str, JsonValue])
+    app_state: Json = field(default_factory=dict[str, JsonValue])
+    user_state: Json = field(default_factory=dict[str, JsonValue])
+    user: str | None = None
+    pop: str | None = None
+    opened: Mapping[str, OpenCall] = field(default_factory=dict[str, OpenCall])
+    closed: Sequence[str] = ()
+    results: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    invocations: Mapping[str, Json | None] = field(default_factory=dict[str, Json | None])
+    companions: Companions = NOTHING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The new version, and the inbox entry that is the oldest now."""
+
+    version: int
+    head: Entry | None
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Leave to run a body once.
+
+    `step` is the journal's name for this body: the cid, or `<cid>:ask` for a run that may ask.
+    With `request` (the id of an answered question) the slot also checks its approval, if it has
+    one: status approved, the same digest, `run_by` not past; it becomes started in the same change.
+    """
+
+    fence: int
+    cid: str
+    step: str
+    request: str | None = None
+    digest: str = ""
+    audit: Json | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """Whether the body may run.
+
+    `go`; `again` (it was started before and its outcome is not stored); `done` (with `result`);
+    `closed` (the call is answered); `refused` with `why`: `digest`, `late`, or the approval's
+    status.
+    """
+
+    kind: Literal["go", "again", "done", "closed", "refused"]
+    result: JsonValue = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decide:
+    """The next record of an approval, written only if the stored one is still at `record.rev - 1`,
+    `pending` and before its deadline (`late_ok` for the change that expires it).
+
+    `entry` (the outcome, for the inbox), `posts` and `audit` are written in the same change.
+    """
+
+    record: Record
+    entry: Entry | None = None
+    posts: Sequence[Post] = ()
+    audit: Sequence[Json] = ()
+    late_ok: bool = False
+    index: Sequence[Command] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """`ok`, or why not: `moved` (read again), `late` (past the deadline), `missing`.
+
+    Repeating a change that is stored already answers `ok`.
+    """
+
+    kind: Literal["ok", "moved", "late", "missing"]
+    record: Record | None
+    now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A session as it is, without taking it in hand.
+
+    `places` maps ids of paid posts to `channel|ts`; `audit` are (entry, hash) pairs, oldest first;
+    `inbox` counts entries not consumed yet.
+    """
+
+    version: int
+    created: float
+    updated: float
+    events: Sequence[Event]
+    state: Json
+    open: Mapping[str, OpenCall]
+    approvals: Mapping[str, Record]
+    posts: Sequence[Post]
+    places: Mapping[str, str]
+    audit: Sequence[tuple[Json, str]]
+    inbox: int
+    now: int
+
+
+Part = Literal["events", "state", "approvals", "posts", "audit"]
+
+
+class Slot(Protocol):
+    """All sessions' state, one slot each. Raises StoreUnavailable when the store does not answer."""
+
+    async def ingest(
+        self,
+        key: SessionKey,
+        entry: Entry,
+        *,
+        only_existing: bool = False,
+        index: Sequence[Command] = (),
+    ) -> Literal["queued", "duplicate", "missing"]:
+        """Put an entry into the inbox once; with `only_existing` only if the session is there."""
+        ...
+
+    async def begin(
+        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+    ) -> Begun | Busy:
+        """Take the session in hand for `lease` ms; the same owner takes it over from itself."""
+        ...
+
+    async def commit(self, key: SessionKey, commit: Commit) -> Committed:
+        """Write one step. Raises SessionConflict when fence or version are not the newest."""
+        ...
+
+    async def start_call(self, key: SessionKey, start: Start) -> Started:
+        """Ask for leave to run a body. Raises SessionConflict when the fence is not the newest."""
+        ...
+
+    async def decide(self, key: SessionKey, decide: Decide) -> Decided:
+        """Compare and set an approval's record, with what follows from it."""
+        ...
+
+    async def renew(self, key: SessionKey, fence: int, *, lease: int) -> bool:
+        """Keep the session for `lease` ms from now; False when it is lost."""
+        ...
+
+    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
+        """Give the session back; False when it was lost before."""
+        ...
+
+    async def posted(
+        self, key: SessionKey, paid: Mapping[str, str | None], *, index: Sequence[Command] = ()
+    ) -> None:
+        """Strike posts off the outbox: id -> `channel|ts`, or None when it cannot be posted."""
+        ...
+
+    async def read(
+        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+    ) -> View | None:
+        """Look at a session, whole or (window > 0) its newest events; None when there is none."""
+        ...
+
+    async def list(
+        self, *, app: str, user: str | None = None, tenant: str = "local"
+    ) -> Sequence[SessionKey]:
+        """The sessions of an app (of one user), oldest update first."""
+        ...
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Forget a session; `app:` and `user:` state stays. False when there is none."""
+        ...
+
+    async def apply(self, key: SessionKey, *, state: Json, create: bool = False) -> bool:
+        """Create a session with a first state (False when it is there), or set state without a run.
+
+        Keys may carry `app:` and `user:`; `temp:` keys are dropped.
+        """
+        ...
