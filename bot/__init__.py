@@ -1,0 +1,1 @@
+"""The river, from Slack and back: stores, acknowledges, works, asks people, answers."""

@@ -1,0 +1,39 @@
+"""Everything the bot raises on purpose.
+
+BotError
+├── SettingsError      a setting is missing or wrong; the start stops
+├── StoreUnavailable   the store does not answer; trying again helps
+├── StoreUnsafe        the store may lose what it acknowledged; somebody must change it
+└── SlackRefused       Slack answered a call with an error code; trying again rarely helps
+
+The message of each is one sentence for the operator and holds no secret.
+"""
+
+
+class BotError(Exception):
+    """What the bot itself finds wrong; the root of this tree."""
+
+
+class SettingsError(BotError):
+    """A setting is missing or wrong; the message names it."""
+
+
+class StoreUnavailable(BotError):
+    """The store does not answer; the same thing may be tried again."""
+
+
+class StoreUnsafe(BotError):
+    """The store is set up so that it may lose what it acknowledged; trying again does not help."""
+
+
+class SlackRefused(BotError):
+    """Slack answered a Web API call with an error code.
+
+    `method` is Slack's name of the call (`chat.update`), `code` what Slack said (`not_in_channel`).
+    """
+
+    def __init__(self, method: str, code: str) -> None:
+        """Keep what was called and what Slack said."""
+        super().__init__(f"Slack refused {method}: {code}.")
+        self.method = method
+        self.code = code

@@ -1,0 +1,386 @@
+"""All that a deployment may set, read once at the start.
+
+The environment wins over `[tool.countersign]` in the `pyproject.toml` of the working directory.
+What a vendor or the platform names keeps its name (`SLACK_BOT_TOKEN`, `REDIS_URL`, `PORT`);
+everything else is `COUNTERSIGN_` and the field's name. In the file every setting has the field's
+name. Nothing else in the bot reads the environment.
+"""
+
+import difflib
+import re
+import tomllib
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
+
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails, from_json
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    PyprojectTomlConfigSettingsSource,
+    SettingsConfigDict,
+)
+from pydantic_settings import SettingsError as UnreadableSource
+
+from bot.errors import SettingsError
+
+PREFIX = "COUNTERSIGN_"
+REHEARSAL = "rehearsal"
+"""The value of MODEL that means the model without an LLM."""
+
+Role = Literal["web", "worker", "clock"]
+
+Text = TypeVar("Text", str, SecretStr)
+
+_DURATION = re.compile(r"(\d{1,9})\s*([smhd]?)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_PEOPLE = re.compile(r"[UWS][A-Z0-9]{2,}")
+
+
+class Route(BaseModel):
+    """Which agent answers in a channel, to what, and where its questions go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: str = Field(min_length=1, description="The agent's name.")
+    answer: Literal["thread", "all"] = Field(
+        "thread",
+        description="`thread`: mentions, and then all of that thread; `all`: every message.",
+    )
+    approvers_channel: str | None = Field(
+        None, description="Channel id or #name where this channel's questions are put as well."
+    )
+
+
+def _duration(value: object) -> object:
+    """A text as a timedelta: `90s`, `15m`, `12h`, `7d`, or only a number of seconds."""
+    if not isinstance(value, str):
+        return value
+    match = _DURATION.fullmatch(value.strip())
+    if not match or not int(match[1]):
+        raise ValueError("must be a duration such as 90s, 15m, 12h or 7d")
+    return timedelta(**{_UNITS[match[2] or "s"]: int(match[1])})
+
+
+def _listed(value: object) -> object:
+    """A JSON list, or names between commas, as a list."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return from_json(value)
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+def _routes(value: object) -> object:
+    """A JSON object whose values are routes, or only an agent's name."""
+    table = from_json(value) if isinstance(value, str) else value
+    if not isinstance(table, dict):
+        raise ValueError("must be a JSON object of channels and agents")
+    routes = cast("dict[str, object]", table)
+    return {
+        channel: {"agent": route} if isinstance(route, str) else route
+        for channel, route in routes.items()
+    }
+
+
+def _starting(*prefixes: str) -> AfterValidator:
+    """Refuses a text or a secret that starts with none of the prefixes."""
+
+    def check(value: Text) -> Text:
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        if not text.startswith(prefixes):
+            raise ValueError(f"must start with {' or '.join(prefixes)}")
+        return value
+
+    return AfterValidator(check)
+
+
+Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
+WebAddress = Annotated[str, _starting("http://", "https://")]
+
+
+class Settings(BaseSettings):
+    """Everything configurable; frozen. Build it with `Settings.read()`."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        env_prefix=PREFIX,
+        env_ignore_empty=True,
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
+        pyproject_toml_table_header=("tool", "countersign"),
+    )
+
+    redis_url: Annotated[SecretStr, _starting("redis://", "rediss://", "unix://")] | None = Field(
+        None,
+        validation_alias=AliasChoices("REDIS_TLS_URL", "REDIS_URL"),
+        description="The store: redis://, rediss:// or unix://. None: the embedded one.",
+    )
+    require_durable_store: bool = Field(
+        default=False, description="Refuse a store that forgets everything when it restarts."
+    )
+    key_prefix: str = Field(
+        "b:",
+        pattern=r"^[A-Za-z0-9_.:-]+$",
+        description="Before every key, so that two bots can share a store.",
+    )
+    tenant: str = Field(
+        "local",
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="The tenant of what does not come from a Slack workspace.",
+    )
+    data_dir: Path = Field(
+        Path(".countersign"), description="Folder of the embedded store; one process owns it."
+    )
+
+    slack_bot_token: Annotated[SecretStr, _starting("xoxb-")] | None = Field(
+        None, validation_alias="SLACK_BOT_TOKEN", description="The bot's token, xoxb-…"
+    )
+    slack_signing_secret: SecretStr | None = Field(
+        None, validation_alias="SLACK_SIGNING_SECRET", description="Proves that Slack is asking."
+    )
+    slack_app_token: Annotated[SecretStr, _starting("xapp-")] | None = Field(
+        None,
+        validation_alias="SLACK_APP_TOKEN",
+        description="For Socket Mode instead of a public address, xapp-…",
+    )
+    slack_api_url: WebAddress = Field(
+        "https://slack.com/api/",
+        validation_alias="SLACK_API_URL",
+        description="Where Slack's Web API is.",
+    )
+    slack_client_id: str | None = Field(
+        None, validation_alias="SLACK_CLIENT_ID", description="Must not be set with its secret."
+    )
+    slack_client_secret: SecretStr | None = Field(
+        None, validation_alias="SLACK_CLIENT_SECRET", description="Must not be set with its id."
+    )
+
+    model: str = Field(
+        "gemini-flash-latest",
+        min_length=1,
+        validation_alias="MODEL",
+        description="The default model's name; `rehearsal` is the one without an LLM.",
+    )
+    gemini_api_key: SecretStr | None = Field(
+        None, validation_alias="GEMINI_API_KEY", description="Key of the Gemini API."
+    )
+    gemini_base_url: WebAddress | None = Field(
+        None,
+        validation_alias="GEMINI_BASE_URL",
+        description="Where the Gemini API is. None: Google's address.",
+    )
+    gemini_api_version: str | None = Field(
+        None,
+        validation_alias="GEMINI_API_VERSION",
+        description="Version in the Gemini API's paths. None: the SDK's.",
+    )
+    vertexai: bool = Field(
+        default=False,
+        validation_alias="GOOGLE_GENAI_USE_VERTEXAI",
+        description="Reach the model through Vertex AI with the machine's own credentials.",
+    )
+
+    roles: Annotated[tuple[Role, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        ("web", "worker", "clock"),
+        min_length=1,
+        validation_alias="ROLES",
+        description="What this process plays, between commas.",
+    )
+    port: int = Field(
+        8025, ge=0, le=65535, validation_alias="PORT", description="Where web listens; 0: any."
+    )
+    dyno: str | None = Field(
+        None, validation_alias="DYNO", description="This dyno's name on Heroku, such as worker.1."
+    )
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        "INFO", description="The least level that is logged."
+    )
+
+    routes: Annotated[dict[str, Route], NoDecode, BeforeValidator(_routes)] = Field(
+        default_factory=dict[str, Route],
+        description="JSON: channel id or #name to an agent's name or a route.",
+    )
+    approvers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="Slack ids of who may decide where a tool's policy names nobody."
+    )
+    approvers_channel: str | None = Field(
+        None, description="Channel id or #name where questions are put as well."
+    )
+    approval_ttl: Duration = Field(
+        timedelta(days=7), description="After this an unanswered question expires."
+    )
+    execution_ttl: Duration = Field(
+        timedelta(days=1), description="After this an approved call that never started is void."
+    )
+    session_ttl: Duration = Field(
+        timedelta(days=30), description="After this a session nobody touched is forgotten."
+    )
+    lease: float = Field(
+        30, gt=0, description="Seconds until another worker may take over a silent one's session."
+    )
+
+    payments_url: WebAddress | None = Field(
+        None,
+        validation_alias="PAYMENTS_URL",
+        description="Where reimbursements are paid. None: they are written to the ledger.",
+    )
+    ledger_path: Path = Field(
+        Path(".countersign/ledger.jsonl"), description="File of the ledger, one payment a line."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is handed in, then the environment, then `[tool.countersign]`; no `.env`."""
+        return init_settings, env_settings, PyprojectTomlConfigSettingsSource(settings_cls)
+
+    @classmethod
+    def read(cls, **given: Any) -> Self:
+        """Read all settings; `given` wins over the environment.
+
+        Raises SettingsError, one sentence that names every wrong setting and no secret.
+        """
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            raise SettingsError(_sentence(error)) from None
+        except (UnreadableSource, tomllib.TOMLDecodeError) as error:
+            raise SettingsError(f"pyproject.toml cannot be read: {error}.") from None
+
+    @field_validator("slack_signing_secret")
+    @classmethod
+    def _is_no_token(cls, value: SecretStr | None) -> SecretStr | None:
+        if value and value.get_secret_value().startswith(("xox", "xapp-")):
+            raise ValueError("must be the signing secret of the app, not one of its tokens")
+        return value
+
+    @field_validator("approvers")
+    @classmethod
+    def _are_people(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if strange := [name for name in value if not _PEOPLE.fullmatch(name)]:
+            raise ValueError(f"must be Slack ids such as U02ABCDEF, not {strange[0]!r}")
+        return value
+
+    @field_validator("slack_api_url")
+    @classmethod
+    def _ends_with_a_slash(cls, value: str) -> str:
+        return value.rstrip("/") + "/"
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _in_capitals(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _is_one_workspace(self) -> Self:
+        if self.slack_client_id and self.slack_client_secret:
+            raise ValueError(
+                "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be unset: with both, Bolt ignores"
+                " SLACK_BOT_TOKEN and runs as an app for many workspaces"
+            )
+        return self
+
+    def require_slack(self) -> None:
+        """Refuse to run without a workspace, or with half of what it takes.
+
+        Raises SettingsError, which names what is missing.
+        """
+        proofs = [
+            variable(name)
+            for name in ("slack_signing_secret", "slack_app_token")
+            if getattr(self, name)
+        ]
+        if self.slack_bot_token and proofs:
+            return
+        if self.slack_bot_token:
+            raise SettingsError(
+                "SLACK_SIGNING_SECRET is missing beside SLACK_BOT_TOKEN"
+                " (or SLACK_APP_TOKEN, for Socket Mode)."
+            )
+        if proofs:
+            raise SettingsError(f"SLACK_BOT_TOKEN is missing beside {proofs[0]}.")
+        raise SettingsError(
+            "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET are missing;"
+            " `python -m bot playground` needs neither."
+        )
+
+    def require_store(self) -> None:
+        """Refuse the embedded store where another process could not reach it or it would not last.
+
+        Raises SettingsError, which names REDIS_URL.
+        """
+        if self.redis_url:
+            return
+        if self.dyno:
+            raise SettingsError("REDIS_URL is missing, and a dyno keeps no files of its own.")
+        if missing := [role for role in get_args(Role) if role not in self.roles]:
+            raise SettingsError(f"REDIS_URL is missing: {missing[0]} in another process needs it.")
+
+    def require_model(self) -> None:
+        """Refuse to run without a model unless MODEL asks for the rehearsal.
+
+        Raises SettingsError, which names GEMINI_API_KEY.
+        """
+        if not (self.model == REHEARSAL or self.gemini_api_key or self.vertexai):
+            raise SettingsError("GEMINI_API_KEY is missing; MODEL=rehearsal runs without an LLM.")
+
+
+def variable(field: str) -> str:
+    """The environment variable of a field of Settings."""
+    match Settings.model_fields[field].validation_alias:
+        case AliasChoices(choices=choices):
+            return str(choices[-1])
+        case str(name):
+            return name
+        case _:
+            return PREFIX + field.upper()
+
+
+def _sentence(error: ValidationError) -> str:
+    """Every wrong setting in one sentence, without what was given."""
+    return "; ".join(_complaint(detail) for detail in error.errors(include_input=False)) + "."
+
+
+def _complaint(detail: ErrorDetails) -> str:
+    """One wrong setting: its name and what is wrong with it."""
+    reason = detail["msg"].removeprefix("Value error, ")
+    if not detail["loc"]:
+        return reason
+    name, *inside = map(str, detail["loc"])
+    fields = {variable(field): field for field in Settings.model_fields} | {
+        "REDIS_TLS_URL": "redis_url"
+    }
+    field = fields.get(name, name.removeprefix(PREFIX).lower())
+    if field not in Settings.model_fields:
+        return _unknown(name)
+    place = "".join(f" at {key}" for key in inside)
+    return f"{variable(field)} is wrong{place}: {reason[:1].lower()}{reason[1:]}"
+
+
+def _unknown(name: str) -> str:
+    """A setting nobody knows, and the one that was probably meant."""
+    close = difflib.get_close_matches(name, Settings.model_fields, n=1)
+    meant = f"; did you mean {close[0]}?" if close else ""
+    return f"[tool.countersign] has no setting {name}{meant}".removesuffix("?")

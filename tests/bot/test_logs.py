@@ -1,0 +1,131 @@
+"""Lines of the log: their form, what rides on them, and what never gets into them."""
+
+import asyncio
+import io
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from bot import logs
+
+
+@pytest.fixture
+def lines() -> Iterator[io.StringIO]:
+    """The log from `info` upwards, written into memory."""
+    root = logging.getLogger()
+    before = root.handlers, root.level
+    stream = io.StringIO()
+    logs.set_up("INFO", stream=stream)
+    yield stream
+    root.handlers, level = before
+    root.setLevel(level)
+
+
+def test_a_line_is_the_event_and_its_fields(lines: io.StringIO):
+    """A line names its event and its data, quoted only where it must be."""
+    logs.info("turn.started", agent="support", waited_s=1.5, note='say "hi"\nthere', empty="")
+    assert lines.getvalue() == (
+        'level=info at=turn.started agent=support waited_s=1.5 note="say \\"hi\\" there" empty=""\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "level"),
+    [
+        pytest.param(logs.info, "info", id="what somebody did"),
+        pytest.param(logs.warning, "warning", id="what is tried again"),
+        pytest.param(logs.error, "error", id="what was given up"),
+    ],
+)
+def test_levels(lines: io.StringIO, write, level):
+    """Each function writes at the level of its name."""
+    write("lease.lost")
+    assert lines.getvalue() == f"level={level} at=lease.lost\n"
+
+
+def test_an_unknown_event_is_refused(lines: io.StringIO):
+    """An event that is not in the closed list is a mistake in the code."""
+    with pytest.raises(ValueError, match=r"'turn\.strated' is no event"):
+        logs.info("turn.strated")  # pyright: ignore[reportArgumentType]
+    assert lines.getvalue() == ""
+
+
+def test_lines_below_the_level_are_left_out(lines: io.StringIO):
+    """The level of the settings holds for our own lines."""
+    logs.set_up("ERROR", stream=lines)
+    logs.warning("outbox.retried")
+    logs.error("outbox.refused")
+    assert lines.getvalue() == "level=error at=outbox.refused\n"
+
+
+async def test_ids_are_bound_once(lines: io.StringIO):
+    """Bound fields stand on each line of the block, also on those of tasks started in it."""
+
+    async def work(name: str) -> None:
+        with logs.bound(tool=name):
+            await asyncio.sleep(0)
+            logs.info("tool.started")
+
+    with logs.bound(session="s1"):
+        await asyncio.gather(work("a"), work("b"))
+    logs.info("turn.finished")
+    assert lines.getvalue().splitlines() == [
+        "level=info at=tool.started session=s1 tool=a",
+        "level=info at=tool.started session=s1 tool=b",
+        "level=info at=turn.finished",
+    ]
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        pytest.param("xoxb-" + "12345-abcDEF", id="a bot token"),
+        pytest.param("xapp-" + "1-A0-12-beef", id="an app token"),
+        pytest.param("xoxe.xoxp-" + "1-Mi0yLTEx", id="a rotated token"),
+        pytest.param("AIza" + "SyA1234567890abcdefghij", id="a Gemini key"),
+        pytest.param("ghp_" + "0123456789abcdefABCDEF", id="a GitHub token"),
+        pytest.param("hunter2:s3cret", id="the password of an address"),
+    ],
+)
+def test_secrets_are_masked(lines: io.StringIO, secret):
+    """What looks like a token, a key or a password is never written, ours or a library's."""
+    logs.warning("store.unavailable", error=OSError(f"rediss://{secret}@host:1 is down"))
+    logging.getLogger("library").warning("calling https://%s@host/", secret)
+    text = lines.getvalue()
+    assert text.count("***") == 2
+    assert "host" in text
+    assert secret.split(":")[-1].split(".")[-1] not in text
+
+
+def test_a_library_speaks_from_warning_upwards(lines: io.StringIO):
+    """The finer lines of libraries hold messages of people and stay out, at any level of ours."""
+    logs.set_up("DEBUG", stream=lines)
+    logging.getLogger("slack_bolt").info("somebody wrote something")
+    logging.getLogger("slack_bolt").warning("one\ntwo")
+    assert lines.getvalue() == "level=warning logger=slack_bolt message=one\n"
+
+
+def test_an_exception_is_one_line(lines: io.StringIO):
+    """An exception is its type, the first line of its message and its way through our files."""
+    try:
+        logs.info("no.event")  # pyright: ignore[reportArgumentType]
+    except ValueError:
+        logging.getLogger("library").exception("failed")
+    text = lines.getvalue()
+    assert text.count("\n") == 1
+    assert "error=\"ValueError: 'no.event' is no event" in text
+    assert "logs.py:" in text
+
+
+def test_only_the_first_line_of_a_message_is_written(lines: io.StringIO):
+    """Validation errors put what a person typed into their later lines, which stay out."""
+    logs.error("turn.failed", error=ValueError("1 error\nsomebody's words"))
+    assert lines.getvalue() == 'level=error at=turn.failed error="ValueError: 1 error"\n'
+
+
+def test_a_long_value_is_cut(lines: io.StringIO):
+    """A value is cut, so that a log drain never cuts the line."""
+    logs.info("ticket.news", subject="x" * 10_000)
+    assert len(lines.getvalue()) < logs.VALUE_LIMIT + 60
+    assert lines.getvalue().endswith("x…\n")

