@@ -1,0 +1,1 @@
+"""Questions to people: records, policy, decisions; knows no Slack."""

@@ -1,0 +1,56 @@
+"""What is put to a session, whoever says it, and where its answer goes.
+
+A message, a person's decision and news of a ticket all become a Turn, and from there take the
+same way: into the session's inbox, to the worker, to what is owed to Slack.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from agents import Entry, SessionKey
+
+THREAD_USER = "thread"
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A place in Slack: a channel or DM id, and the ts of a thread's first message.
+
+    `ts` is empty for a DM without a thread.
+    """
+
+    channel: str
+    ts: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One thing put to a session. `id` names its delivery: the same id twice is one turn."""
+
+    id: str
+    session: SessionKey
+    author: str
+    text: str = ""
+    parts: tuple[Mapping[str, JsonValue], ...] = field(default=())
+
+    def entry(self) -> Entry:
+        """The inbox entry: `content` in the model's vocabulary, `user_id` its author."""
+        parts: list[JsonValue] = [dict(part) for part in self.parts]
+        if self.text:
+            parts.insert(0, {"text": self.text})
+        content: dict[str, JsonValue] = {"role": "user", "parts": parts}
+        return Entry(id=self.id, body={"content": content, "user_id": self.author})
+
+
+def session_key(*, team: str, agent: str, thread: Thread) -> SessionKey:
+    """The session of an agent in a thread of a team's Slack."""
+    session = f"{thread.channel}:{thread.ts}"
+    return SessionKey(app=agent, user=THREAD_USER, id=session, tenant=team)
+
+
+def thread_of(key: SessionKey) -> Thread:
+    """Where a session's answers go."""
+    channel, _, ts = key.id.partition(":")
+    return Thread(channel, ts)
