@@ -1,0 +1,324 @@
+"""Pure: a Python function -> its signature, and what the model reads about it.
+
+A signature is read once, when the tool is built; the schema the model sees and the validators its
+arguments go through come from the same annotations. Whatever cannot be declared is refused then,
+not at the first call. `Args:` lines of a Google-style docstring describe the parameters.
+"""
+
+import dataclasses
+import functools
+import inspect
+import re
+import typing
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import NoneType, SimpleNamespace
+from typing import Annotated, Any, Union, cast, get_args, get_origin
+
+from google.genai import types
+from pydantic import JsonValue, TypeAdapter
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.warnings import UnsupportedFieldAttributeWarning
+
+from agents.runtime.context import ToolContext
+from agents.runtime.errors import DeclarationError
+from agents.runtime.jsonable import to_json
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
+SECTION = re.compile(r"\s*[A-Z][A-Za-z ]*:\s*$")
+ENTRY = re.compile(r"\s*\**(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
+REQUIRED: Any = inspect.Parameter.empty
+NO_DECLARATION = (PydanticUserError, NameError, TypeError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter the model fills in.
+
+    `default` is REQUIRED when there is none; `schema` is its JSON schema without the definitions it
+    refers to, which are in `definitions`; `validate` turns what the model sent into what the
+    function gets, or raises pydantic's ValidationError.
+    """
+
+    name: str
+    annotation: Any
+    default: Any
+    positional_only: bool
+    schema: dict[str, JsonValue]
+    definitions: dict[str, JsonValue]
+    validate: Callable[[object], Any]
+
+    @property
+    def required(self) -> bool:
+        """Whether the model must give it."""
+        return self.default is REQUIRED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """What a function takes: the parameters in order, and the name of its context parameter.
+
+    `schema` is the JSON schema of all parameters, None when there are none.
+    """
+
+    name: str
+    description: str
+    parameters: tuple[Parameter, ...]
+    context: str | None
+    schema: dict[str, JsonValue] | None
+
+
+def signature_of(func: Callable[..., Any], *, name: str | None = None) -> Signature:
+    """Read a function's signature as a tool's.
+
+    Left out are `self`, `*args`, `**kwargs`, what a partial filled by position, and the context
+    parameter. Raises DeclarationError, naming tool and parameter, for what cannot be declared.
+    """
+    tool = name or _name(func)
+    if not NAME.fullmatch(tool):
+        raise DeclarationError(f"a tool cannot be called {tool!r}: give it a name=")
+    given = _parameters(func, tool=tool)
+    annotations = _annotations(func, given, tool=tool)
+    context = context_parameter(given, annotations)
+    if context and given[context].kind is inspect.Parameter.POSITIONAL_ONLY:
+        raise DeclarationError(f"{tool}: parameter {context!r} must not be positional-only")
+    declared = {key: value for key, value in given.items() if key != context}
+    description = _docstring(func)
+    parameters = tuple(
+        _parameter(value, annotations[key], tool=tool) for key, value in declared.items()
+    )
+    return Signature(
+        name=tool,
+        description=description,
+        parameters=parameters,
+        context=context,
+        schema=_schema(tool, parameters, described=_described(description)),
+    )
+
+
+def declare(signature: Signature, *, note: str = "") -> types.FunctionDeclaration:
+    """What the model reads about a function; `note` follows the docstring."""
+    text = "\n\n".join(part for part in (signature.description, note) if part)
+    return types.FunctionDeclaration(
+        name=signature.name,
+        description=text or None,
+        parameters_json_schema=signature.schema,
+    )
+
+
+def context_parameter(
+    given: Mapping[str, inspect.Parameter], annotations: Mapping[str, Any]
+) -> str | None:
+    """The first parameter annotated as a ToolContext, else the one called `tool_context`."""
+    for name in given:
+        wanted = annotations[name]
+        if wanted is ToolContext or (_is_union(wanted) and ToolContext in get_args(wanted)):
+            return name
+    return "tool_context" if "tool_context" in given else None
+
+
+def parameters_of(func: Callable[..., Any], *, tool: str) -> tuple[dict[str, Any], str | None]:
+    """The parameters of a function that helps a tool, by name with their defaults, and its context.
+
+    A default is REQUIRED when there is none.
+    """
+    given = _parameters(func, tool=tool)
+    context = context_parameter(given, _annotations(func, given, tool=tool, lenient=True))
+    return {name: value.default for name, value in given.items()}, context
+
+
+def _plain(func: Callable[..., Any]) -> Callable[..., Any]:
+    """The function behind partials."""
+    while isinstance(func, functools.partial):
+        func = cast("functools.partial[Any]", func).func
+    return func
+
+
+def _name(func: Callable[..., Any]) -> str:
+    plain = _plain(func)
+    return getattr(plain, "__name__", None) or type(plain).__name__
+
+
+def _docstring(func: Callable[..., Any]) -> str:
+    plain = _plain(func)
+    if inspect.isroutine(plain):
+        return inspect.getdoc(plain) or ""
+    kind = type(plain)
+    text = kind.__doc__ or ""
+    if dataclasses.is_dataclass(kind) and text.startswith(f"{kind.__name__}("):
+        text = ""  # dataclass wrote it, nobody meant it for a model
+    return inspect.cleandoc(text or inspect.getdoc(kind.__call__) or "")
+
+
+def _parameters(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Parameter]:
+    if not callable(func) or isinstance(func, type):
+        raise DeclarationError(f"{tool}: a tool is a function or an object one can call")
+    try:
+        found = inspect.signature(func).parameters
+    except (TypeError, ValueError) as error:
+        raise DeclarationError(f"{tool}: its signature cannot be read: {error}") from error
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return {name: value for name, value in found.items() if value.kind not in variadic}
+
+
+def _annotations(
+    func: Callable[..., Any],
+    given: Mapping[str, inspect.Parameter],
+    *,
+    tool: str,
+    lenient: bool = False,
+) -> dict[str, Any]:
+    """The annotations with the names in them looked up; Any where there is none."""
+    plain = _plain(func)
+    body = inspect.unwrap(plain if inspect.isroutine(plain) else type(plain).__call__)
+    names = getattr(inspect.unwrap(getattr(body, "__func__", body)), "__globals__", {})
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if value.annotation is REQUIRED:
+            found[name] = Any
+            continue
+        bare = SimpleNamespace(__annotations__={name: value.annotation})
+        try:
+            found |= typing.get_type_hints(bare, names, include_extras=True)
+        except (NameError, SyntaxError, TypeError, AttributeError) as error:
+            if not lenient:
+                raise _refused(tool, name, f"unknown annotation: {error}") from error
+            found[name] = Any
+    return found
+
+
+def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Parameter:
+    default, annotation = _default(given.default, annotation)
+    try:
+        shape = _shape_of(annotation)
+    except NO_DECLARATION as error:
+        reason = str(error).splitlines()[0]
+        raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
+    schema = {"title": _title(given.name)} | shape.schema if shape.titled else dict(shape.schema)
+    if default is REQUIRED:
+        schema.pop("default", None)
+    else:
+        try:
+            schema["default"] = to_json(default, strict=True)
+        except ValueError as error:
+            raise _refused(tool, given.name, f"its default has no JSON form: {error}") from error
+    return Parameter(
+        name=given.name,
+        annotation=annotation,
+        default=default,
+        positional_only=given.kind is inspect.Parameter.POSITIONAL_ONLY,
+        schema=schema,
+        definitions=shape.definitions,
+        validate=shape.adapter.validate_python,
+    )
+
+
+def _default(default: object, annotation: object) -> tuple[object, object]:
+    """The default and the annotation, when a Field is used as the default or inside Annotated.
+
+    A default factory is asked once, as Python does with a default.
+    """
+    if isinstance(default, FieldInfo):
+        annotation = Annotated[annotation, default]
+        default = REQUIRED
+    if default is not REQUIRED or get_origin(annotation) is not Annotated:
+        return default, annotation
+    for field in get_args(annotation)[1:]:
+        if isinstance(field, FieldInfo) and not field.is_required():
+            default = field.get_default(call_default_factory=True, validated_data={})
+    return default, annotation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shape:
+    """An annotation as validator and JSON schema; `titled` when its property has a title."""
+
+    adapter: TypeAdapter[Any]
+    schema: dict[str, JsonValue]
+    definitions: dict[str, JsonValue]
+    titled: bool
+
+
+def _shape_of(annotation: object) -> _Shape:
+    """The shape of an annotation, shared by all functions that use a plain one."""
+    try:
+        return _shared_shape(annotation, repr(annotation))
+    except TypeError:  # an annotation that cannot be hashed, as with Field(...) in it
+        return _shape(annotation)
+
+
+@functools.lru_cache(maxsize=512)
+def _shared_shape(annotation: object, _written: str) -> _Shape:
+    """As _shape; the text is part of the key because `int | str` equals `str | int`."""
+    return _shape(annotation)
+
+
+def _shape(annotation: Any) -> _Shape:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)  # an alias means nothing
+        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    schemas, rest = TypeAdapter.json_schemas([("", "validation", adapter)])
+    schema = schemas["", "validation"]
+    options = schema.get("anyOf", [])
+    named = [option for option in (options or [schema]) if option != {"type": "null"}]
+    return _Shape(
+        adapter=adapter,
+        schema=schema,
+        definitions=rest.get("$defs", {}),
+        titled=len(named) != 1 or "$ref" not in named[0],
+    )
+
+
+def _schema(
+    tool: str, parameters: tuple[Parameter, ...], *, described: Mapping[str, str]
+) -> dict[str, JsonValue] | None:
+    if not parameters:
+        return None
+    properties: dict[str, JsonValue] = {}
+    definitions: dict[str, JsonValue] = {}
+    for parameter in parameters:
+        text = described.get(parameter.name)
+        properties[parameter.name] = ({"description": text} if text else {}) | parameter.schema
+        for name, definition in parameter.definitions.items():
+            if definitions.setdefault(name, definition) != definition:
+                raise _refused(tool, parameter.name, f"there is another type called {name}")
+    schema: dict[str, JsonValue] = {"$defs": definitions} if definitions else {}
+    schema |= {"type": "object", "title": f"{tool}Params", "properties": properties}
+    required: list[JsonValue] = [p.name for p in parameters if p.required]
+    if required:
+        schema["required"] = required
+    return schema
+
+
+def _described(docstring: str) -> dict[str, str]:
+    """The descriptions in the `Args:` section of a Google-style docstring, by name."""
+    lines = iter(docstring.splitlines())
+    if not any(line.strip() in ("Args:", "Arguments:") for line in lines):
+        return {}
+    found: dict[str, list[str]] = {}
+    depth, name = 0, ""
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if line.strip() and indent == 0:
+            break
+        entry = ENTRY.match(line)
+        if entry and (not found or indent <= depth):
+            depth, name = indent, entry[1]
+            found[name] = [entry[2].strip()]
+        elif name and line.strip():
+            found[name].append(line.strip())
+    return {key: " ".join(filter(None, words)) for key, words in found.items() if any(words)}
+
+
+def _title(name: str) -> str:
+    return name.title().replace("_", " ").strip()
+
+
+def _is_union(annotation: object) -> bool:
+    return get_origin(annotation) in (Union, type(int | NoneType))
+
+
+def _refused(tool: str, parameter: str, why: str) -> DeclarationError:
+    return DeclarationError(f"{tool}: parameter {parameter!r}: {why}")

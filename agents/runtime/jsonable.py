@@ -1,0 +1,129 @@
+"""Pure: any Python value -> JSON, the same way for arguments, results and initial values.
+
+Dates and times become ISO 8601, a Decimal text (its digits survive), an Enum its value, a model or
+a dataclass an object, a set a list in a fixed order (so that two processes agree), bytes a `data:`
+URL, NaN and the infinities text, a key that is no text its text.
+"""
+
+import base64
+import dataclasses
+import json
+import math
+from collections import deque
+from collections.abc import Mapping, Set
+from enum import Enum
+from typing import Any, cast
+
+from pydantic import BaseModel, JsonValue
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+MAX_DEPTH = 64
+MAX_INT_BITS = 14_000  # Python refuses to write an int of more than 4300 digits as text
+
+
+def to_json(value: object, *, strict: bool = False) -> JsonValue:
+    """The value as JSON; what has no JSON form becomes a short text about it.
+
+    With `strict` it raises ValueError instead: for no JSON form, NaN, a circle, text that is no
+    Unicode, nesting deeper than 64.
+    """
+    return _Walk(strict=strict).json(value)
+
+
+class _Walk:
+    """One walk over a value: how strict, and which containers it is inside of."""
+
+    def __init__(self, *, strict: bool) -> None:
+        self.strict = strict
+        self.inside: list[int] = []
+
+    def json(self, value: object) -> JsonValue:
+        """The JSON form of one value."""
+        match value:
+            case None | bool():
+                return value
+            case Enum():
+                return self.json(value.value)
+            case str():
+                return self._text(str.__str__(value))
+            case int() | float():
+                return self._number(value)
+            case bytes() | bytearray():
+                encoded = base64.b64encode(value).decode()
+                return f"data:application/octet-stream;base64,{encoded}"
+            case _:
+                return self._container(value)
+
+    def _container(self, value: object) -> JsonValue:
+        if len(self.inside) >= MAX_DEPTH or id(value) in self.inside:
+            return self._fallback(value, "is nested in itself or too deeply")
+        self.inside.append(id(value))
+        try:
+            match value:
+                case Mapping():
+                    return self._object(cast("Mapping[object, object]", value))
+                case list() | tuple() | deque() | range():
+                    return [self.json(item) for item in cast("list[object]", value)]
+                case Set():
+                    items = [self.json(item) for item in cast("Set[object]", value)]
+                    return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
+                case _:
+                    return self._record(value)
+        finally:
+            self.inside.pop()
+
+    def _object(self, value: Mapping[object, object]) -> JsonValue:
+        return {self._key(key): self.json(item) for key, item in value.items()}
+
+    def _key(self, key: object) -> str:
+        plain = self.json(key)
+        return plain if isinstance(plain, str) else json.dumps(plain)
+
+    def _record(self, value: object) -> JsonValue:
+        if isinstance(value, BaseModel):
+            return self._model(value)
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            return self._object({f.name: getattr(value, f.name) for f in dataclasses.fields(value)})
+        if hasattr(value, "__next__"):  # asking for its items would use them up
+            return self._fallback(value, "has no JSON form")
+        try:
+            return self.json(to_jsonable_python(value))
+        except (PydanticSerializationError, ValueError, RecursionError):
+            return self._fallback(value, "has no JSON form")
+
+    def _model(self, value: BaseModel) -> JsonValue:
+        try:
+            return self.json(value.model_dump(by_alias=True, warnings=False))
+        except (PydanticSerializationError, ValueError, RecursionError):
+            return self._fallback(value, "has no JSON form")
+
+    def _number(self, value: float) -> JsonValue:
+        if isinstance(value, int):
+            too_big = value.bit_length() > MAX_INT_BITS
+            return self._fallback(value, "is too big") if too_big else int(value)
+        return float(value) if math.isfinite(value) else self._not_finite(value)
+
+    def _text(self, value: str) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            if self.strict:
+                raise
+            return value.encode("utf-8", "replace").decode()
+        return value
+
+    def _not_finite(self, value: float) -> str:
+        if self.strict:
+            raise ValueError("not a finite number")
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+
+    def _fallback(self, value: object, why: str) -> str:
+        kind: type[Any] = type(value)
+        if self.strict:
+            raise ValueError(f"{kind.__qualname__} {why}")
+        if kind.__repr__ is object.__repr__ or isinstance(value, (int, Mapping, Set, list, tuple)):
+            return f"<{kind.__qualname__}>"
+        try:
+            return self._text(repr(value)[:200])
+        except Exception:  # noqa: BLE001 - a stranger's __repr__ may raise anything
+            return f"<{kind.__qualname__}>"

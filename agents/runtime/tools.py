@@ -1,0 +1,249 @@
+"""A Python function as a tool: what the model may know, and the one place its body is entered.
+
+Whether a call may run is not decided here: the runner asks `needs_confirmation` once and stores
+the answer.
+"""
+
+import asyncio
+import copy
+import functools
+import inspect
+import logging
+from collections.abc import AsyncGenerator, Callable, Generator
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    TypedDict,
+    Unpack,
+    cast,
+    get_args,
+    runtime_checkable,
+)
+
+from google.genai import types
+
+from agents.runtime.approval import ApprovalPolicy
+from agents.runtime.arguments import Bound, Unfit, bind
+from agents.runtime.confirmation import REQUEST_CONFIRMATION
+from agents.runtime.context import ToolContext
+from agents.runtime.declarations import REQUIRED, declare, parameters_of, signature_of
+from agents.runtime.digest import contract_version
+from agents.runtime.errors import UsageError
+from agents.runtime.results import Yielded
+
+log = logging.getLogger(__name__)
+
+Effects = Literal["none", "idempotent", "once"]
+NOTE = (
+    "This starts work that takes a long time. While its last response says that it is under way, "
+    "do not call it again: news will come by itself."
+)
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """What the runner knows of a tool.
+
+    `effects` says what a second run would do: nothing ("none"), the same again under the same key
+    ("idempotent"), or harm ("once"). `contract` changes when an open question must be asked anew.
+    `wake_on_progress`: intermediate news wakes the model.
+    """
+
+    name: str
+    declaration: types.FunctionDeclaration
+    contract: str
+    effects: Effects
+    approval: ApprovalPolicy | None
+    reconcile: Callable[..., Any] | None
+    is_long_running: bool
+    wake_on_progress: bool
+
+    def bind(self, args: dict[str, Any]) -> Bound | Unfit:
+        """Validate and coerce what the model sent."""
+        ...
+
+    async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:
+        """Whether a person must agree to this call."""
+        ...
+
+    async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
+        """Run the body; whatever it raises is passed on."""
+        ...
+
+
+class ToolOptions(TypedDict, total=False):
+    """What may be said about a function that becomes a tool; see FunctionTool."""
+
+    require_confirmation: bool | Callable[..., Any]
+    approval: ApprovalPolicy | None
+    effects: Effects
+    reconcile: Callable[..., Any] | None
+    name: str | None
+
+
+class FunctionTool:
+    """A Python function the model may call.
+
+    `require_confirmation` is a bool or a predicate, sync or async, that takes any of the function's
+    parameters and a ToolContext. `approval` says who may agree. `effects`: see Tool. `reconcile` is
+    given the idempotency key of a call whose outcome is unknown and finds out.
+
+    Raises UsageError for wrong options and DeclarationError for what cannot be declared.
+    """
+
+    is_long_running: bool = False
+    wake_on_progress: bool = False
+    note: ClassVar[str] = ""
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        require_confirmation: bool | Callable[..., Any] = False,
+        approval: ApprovalPolicy | None = None,
+        effects: Effects = "once",
+        reconcile: Callable[..., Any] | None = None,
+        name: str | None = None,
+    ) -> None:
+        """Read the function's signature and check what was said about it."""
+        self.signature = signature_of(func, name=name)
+        self.name = self.signature.name
+        self.declaration = declare(self.signature, note=self.note)
+        self.description = self.declaration.description or ""
+        self.approval = approval
+        self.effects: Effects = effects
+        self.reconcile = reconcile
+        self.contract = contract_version(self.signature, effects=effects)
+        self._func = func
+        self._gate = require_confirmation
+        if self.name == REQUEST_CONFIRMATION:
+            raise UsageError(f"{self.name} is what the runtime asks people with: name it otherwise")
+        if effects not in get_args(Effects):
+            raise UsageError(f"{self.name}: effects must be one of {', '.join(get_args(Effects))}")
+        if reconcile is not None and not callable(reconcile):
+            raise UsageError(f"{self.name}: reconcile must be a function")
+        self._offered = self._what_the_predicate_takes()
+
+    def bind(self, args: dict[str, Any]) -> Bound | Unfit:
+        """Validate and coerce what the model sent."""
+        return bind(self.signature, args)
+
+    async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:
+        """Whether a person must agree: anything but False from a predicate means yes.
+
+        A predicate that raises means yes as well, with a warning in the log.
+        """
+        if isinstance(self._gate, bool):
+            return self._gate
+        values = copy.deepcopy(bound.values)
+        offered = {
+            key: tool_context if value is None else values[value]
+            for key, value in self._offered.items()
+        }
+        try:
+            return await _call(functools.partial(self._gate, **offered)) is not False
+        except Exception as error:  # noqa: BLE001 - whatever happens in it, nothing runs unasked
+            log.warning(
+                "tool.predicate_failed", extra={"tool": self.name, "error": type(error).__name__}
+            )
+            return True
+
+    async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
+        """Run the body and pass on whatever it returns or raises.
+
+        A plain function runs in a thread. Of a generator's yields the last, or what it returns, is
+        the result, in a Yielded.
+        """
+        context = {self.signature.context: tool_context} if self.signature.context else {}
+        return await _call(functools.partial(self._func, *args.args, **args.kwargs, **context))
+
+    def _what_the_predicate_takes(self) -> dict[str, str | None]:
+        """The predicate's parameters: the tool's parameter each gets, None for the context."""
+        if isinstance(self._gate, bool):
+            return {}
+        if not callable(cast("object", self._gate)):
+            raise UsageError(f"{self.name}: require_confirmation must be True, False or a function")
+        wanted, context = parameters_of(self._gate, tool=self.name)
+        known = {parameter.name for parameter in self.signature.parameters}
+        offered: dict[str, str | None] = {name: name for name in wanted if name in known}
+        if context:
+            offered[context] = None
+        unknown = [n for n, default in wanted.items() if n not in offered and default is REQUIRED]
+        if unknown:
+            raise UsageError(f"{self.name}: its predicate takes {unknown}, which it has not")
+        return offered
+
+
+class LongRunningFunctionTool(FunctionTool):
+    """A function that starts something whose result comes later, as answers to the same call.
+
+    None means nothing yet. With `wake_on_progress` intermediate news wakes the model too.
+    """
+
+    note: ClassVar[str] = NOTE
+
+    def __init__(
+        self,
+        func: Callable[..., Any],
+        *,
+        wake_on_progress: bool = False,
+        **options: Unpack[ToolOptions],
+    ) -> None:
+        """As FunctionTool."""
+        super().__init__(func, **options)
+        self.is_long_running = True
+        self.wake_on_progress = wake_on_progress
+
+
+def as_tool(tool: Tool | Callable[..., Any]) -> Tool:
+    """A tool as it is; a plain function as a FunctionTool."""
+    return tool if isinstance(tool, Tool) else FunctionTool(tool)
+
+
+async def _call(call: functools.partial[Any]) -> Any:
+    """Call a function of any kind: an async one here, a plain one in a thread."""
+    func = call.func
+    if _is_async(func):
+        value = call()
+    else:
+        value = await asyncio.to_thread(_whole, call)
+    if inspect.isasyncgen(value):
+        return await _drain_async(value)
+    return await value if inspect.isawaitable(value) else value
+
+
+def _is_async(func: Callable[..., Any]) -> bool:
+    while isinstance(func, functools.partial):
+        func = cast("functools.partial[Any]", func).func
+    body = func if inspect.isroutine(func) else type(func).__call__
+    return inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body)
+
+
+def _whole(call: Callable[[], Any]) -> Any:
+    """Call a plain function, to the end when it is a generator."""
+    try:
+        value = call()
+        return _drain(value) if inspect.isgenerator(value) else value
+    except StopIteration as error:  # asyncio cannot hand one over a thread's border
+        raise RuntimeError("StopIteration") from error
+
+
+def _drain(generator: Generator[Any, Any, Any]) -> Yielded:
+    yields: list[Any] = []
+    while True:
+        try:
+            yields.append(next(generator))
+        except StopIteration as end:
+            return _yielded(yields, returned=end.value)
+
+
+async def _drain_async(generator: AsyncGenerator[Any, Any]) -> Yielded:
+    return _yielded([item async for item in generator], returned=None)
+
+
+def _yielded(yields: list[Any], *, returned: object) -> Yielded:
+    if returned is not None or not yields:
+        return Yielded(intermediate=yields, result=returned)
+    return Yielded(intermediate=yields[:-1], result=yields[-1])
