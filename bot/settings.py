@@ -57,11 +57,12 @@ class Route(BaseModel):
 
     agent: str = Field(min_length=1, description="The agent's name.")
     answer: Literal["thread", "all"] = Field(
-        "thread",
+        default="thread",
         description="`thread`: mentions, and then all of that thread; `all`: every message.",
     )
     approvers_channel: str | None = Field(
-        None, description="Channel id or #name where this channel's questions are put as well."
+        default=None,
+        description="Channel id or #name where this channel's questions are put as well.",
     )
 
 
@@ -127,7 +128,7 @@ class Settings(BaseSettings):
     )
 
     redis_url: Annotated[SecretStr, _starting("redis://", "rediss://", "unix://")] | None = Field(
-        None,
+        default=None,
         validation_alias=AliasChoices("REDIS_TLS_URL", "REDIS_URL"),
         description="The store: redis://, rediss:// or unix://. None: the embedded one.",
     )
@@ -135,58 +136,65 @@ class Settings(BaseSettings):
         default=False, description="Refuse a store that forgets everything when it restarts."
     )
     key_prefix: str = Field(
-        "b:",
+        default="b:",
         pattern=r"^[A-Za-z0-9_.:-]+$",
         description="Before every key, so that two bots can share a store.",
     )
     tenant: str = Field(
-        "local",
+        default="local",
         pattern=r"^[A-Za-z0-9_-]+$",
         description="The tenant of what does not come from a Slack workspace.",
     )
     data_dir: Path = Field(
-        Path(".countersign"), description="Folder of the embedded store; one process owns it."
+        default=Path(".countersign"),
+        description="Folder of the embedded store; one process owns it.",
     )
 
     slack_bot_token: Annotated[SecretStr, _starting("xoxb-")] | None = Field(
-        None, validation_alias="SLACK_BOT_TOKEN", description="The bot's token, xoxb-…"
+        default=None, validation_alias="SLACK_BOT_TOKEN", description="The bot's token, xoxb-…"
     )
     slack_signing_secret: SecretStr | None = Field(
-        None, validation_alias="SLACK_SIGNING_SECRET", description="Proves that Slack is asking."
+        default=None,
+        validation_alias="SLACK_SIGNING_SECRET",
+        description="Proves that Slack is asking.",
     )
     slack_app_token: Annotated[SecretStr, _starting("xapp-")] | None = Field(
-        None,
+        default=None,
         validation_alias="SLACK_APP_TOKEN",
         description="For Socket Mode instead of a public address, xapp-…",
     )
     slack_api_url: WebAddress = Field(
-        "https://slack.com/api/",
+        default="https://slack.com/api/",
         validation_alias="SLACK_API_URL",
         description="Where Slack's Web API is.",
     )
     slack_client_id: str | None = Field(
-        None, validation_alias="SLACK_CLIENT_ID", description="Must not be set with its secret."
+        default=None,
+        validation_alias="SLACK_CLIENT_ID",
+        description="Must not be set with its secret.",
     )
     slack_client_secret: SecretStr | None = Field(
-        None, validation_alias="SLACK_CLIENT_SECRET", description="Must not be set with its id."
+        default=None,
+        validation_alias="SLACK_CLIENT_SECRET",
+        description="Must not be set with its id.",
     )
 
     model: str = Field(
-        "gemini-flash-latest",
+        default="gemini-flash-latest",
         min_length=1,
         validation_alias="MODEL",
         description="The default model's name; `rehearsal` is the one without an LLM.",
     )
     gemini_api_key: SecretStr | None = Field(
-        None, validation_alias="GEMINI_API_KEY", description="Key of the Gemini API."
+        default=None, validation_alias="GEMINI_API_KEY", description="Key of the Gemini API."
     )
     gemini_base_url: WebAddress | None = Field(
-        None,
+        default=None,
         validation_alias="GEMINI_BASE_URL",
         description="Where the Gemini API is. None: Google's address.",
     )
     gemini_api_version: str | None = Field(
-        None,
+        default=None,
         validation_alias="GEMINI_API_VERSION",
         description="Version in the Gemini API's paths. None: the SDK's.",
     )
@@ -197,19 +205,25 @@ class Settings(BaseSettings):
     )
 
     roles: Annotated[tuple[Role, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        ("web", "worker", "clock"),
+        default=("web", "worker", "clock"),
         min_length=1,
         validation_alias="ROLES",
         description="What this process plays, between commas.",
     )
     port: int = Field(
-        8025, ge=0, le=65535, validation_alias="PORT", description="Where web listens; 0: any."
+        default=8025,
+        ge=0,
+        le=65535,
+        validation_alias="PORT",
+        description="Where web listens; 0: any.",
     )
     dyno: str | None = Field(
-        None, validation_alias="DYNO", description="This dyno's name on Heroku, such as worker.1."
+        default=None,
+        validation_alias="DYNO",
+        description="This dyno's name on Heroku, such as worker.1.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        "INFO", description="The least level that is logged."
+        default="INFO", description="The least level that is logged."
     )
 
     routes: Annotated[dict[str, Route], NoDecode, BeforeValidator(_routes)] = Field(
@@ -217,31 +231,35 @@ class Settings(BaseSettings):
         description="JSON: channel id or #name to an agent's name or a route.",
     )
     approvers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
-        (), description="Slack ids of who may decide where a tool's policy names nobody."
+        default=(), description="Slack ids of who may decide where a tool's policy names nobody."
     )
     approvers_channel: str | None = Field(
-        None, description="Channel id or #name where questions are put as well."
+        default=None, description="Channel id or #name where questions are put as well."
     )
     approval_ttl: Duration = Field(
-        timedelta(days=7), description="After this an unanswered question expires."
+        default=timedelta(days=7), description="After this an unanswered question expires."
     )
     execution_ttl: Duration = Field(
-        timedelta(days=1), description="After this an approved call that never started is void."
+        default=timedelta(days=1),
+        description="After this an approved call that never started is void.",
     )
     session_ttl: Duration = Field(
-        timedelta(days=30), description="After this a session nobody touched is forgotten."
+        default=timedelta(days=30), description="After this a session nobody touched is forgotten."
     )
     lease: float = Field(
-        30, gt=0, description="Seconds until another worker may take over a silent one's session."
+        default=30,
+        gt=0,
+        description="Seconds until another worker may take over a silent one's session.",
     )
 
     payments_url: WebAddress | None = Field(
-        None,
+        default=None,
         validation_alias="PAYMENTS_URL",
         description="Where reimbursements are paid. None: they are written to the ledger.",
     )
     ledger_path: Path = Field(
-        Path(".countersign/ledger.jsonl"), description="File of the ledger, one payment a line."
+        default=Path(".countersign/ledger.jsonl"),
+        description="File of the ledger, one payment a line.",
     )
 
     @classmethod
