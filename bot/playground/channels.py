@@ -76,7 +76,11 @@ class Channel:
         """Delete a message; the first one of a thread leaves a tombstone."""
         message = self.message(ts)
         if message.get("reply_count"):
-            grave = {"subtype": "tombstone", "text": "This message was deleted.", "user": "USLACKBOT"}
+            grave = {
+                "subtype": "tombstone",
+                "text": "This message was deleted.",
+                "user": "USLACKBOT",
+            }
             kept = {key: message[key] for key in message if key not in ("blocks", "metadata")}
             self.messages[ts] = kept | grave
         else:

@@ -104,9 +104,7 @@ def joined_event(person: Person, *, ts: str, channel_id: str, kind: str) -> Json
     }
 
 
-def home_event(
-    person: Person, *, channel_id: str, view: JsonObject | None, ts: str
-) -> JsonObject:
+def home_event(person: Person, *, channel_id: str, view: JsonObject | None, ts: str) -> JsonObject:
     """Somebody opened the bot's Home; `view` is what it shows, if anything."""
     event: JsonObject = {
         "type": "app_home_opened",
@@ -123,7 +121,9 @@ def user_change_event(person: Person, *, ts: str, now: float) -> JsonObject:
     return {"type": "user_change", "user": user, "cache_ts": int(now), "event_ts": ts}
 
 
-def group_change_event(group_id: str, *, added: list[str], removed: list[str], ts: str) -> JsonObject:
+def group_change_event(
+    group_id: str, *, added: list[str], removed: list[str], ts: str
+) -> JsonObject:
     """The members of a user group changed."""
     return {
         "type": "subteam_members_changed",
@@ -140,7 +140,12 @@ def group_change_event(group_id: str, *, added: list[str], removed: list[str], t
 
 
 def message_actions(
-    action: JsonObject, person: Person, message: JsonObject, *, grants: JsonObject, place: JsonObject
+    action: JsonObject,
+    person: Person,
+    message: JsonObject,
+    *,
+    grants: JsonObject,
+    place: JsonObject,
 ) -> JsonObject:
     """A click on a message.
 

@@ -15,9 +15,9 @@ _TEXT = ("plain_text_input", "email_text_input", "url_text_input", "number_input
 _ONE_OPTION = ("static_select", "external_select", "radio_buttons")
 _MANY_OPTIONS = ("checkboxes", "multi_static_select", "multi_external_select")
 _KEYS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {kind: ("value", "initial_value") for kind in _TEXT}
-    | {kind: ("selected_option", "initial_option") for kind in _ONE_OPTION}
-    | {kind: ("selected_options", "initial_options") for kind in _MANY_OPTIONS}
+    dict.fromkeys(_TEXT, ("value", "initial_value"))
+    | dict.fromkeys(_ONE_OPTION, ("selected_option", "initial_option"))
+    | dict.fromkeys(_MANY_OPTIONS, ("selected_options", "initial_options"))
     | {
         f"{many}{noun}s_select": (f"selected_{noun}{plural}", f"initial_{noun}{plural}")
         for noun in ("user", "conversation", "channel")

@@ -70,7 +70,7 @@ def _rich(piece: str) -> JsonObject:
     if piece.startswith("<@"):
         return {"type": "user", "user_id": piece[2:-1]}
     if piece.startswith("<#"):
-        return {"type": "channel", "channel_id": piece[2:-1].split("|")[0]}
+        return {"type": "channel", "channel_id": piece[2:-1].split("|", maxsplit=1)[0]}
     if piece.startswith("http"):
         return {"type": "link", "url": piece}
     return {"type": "text", "text": piece}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from bot.playground import envelopes, inputs, messages
+from bot.playground import envelopes, inputs
 from bot.playground.channels import Channel, default_channels
 from bot.playground.grants import Grants, Refused, require
 from bot.playground.inputs import CannotDo, Draft, Placed
@@ -117,8 +117,8 @@ class Workspace:
         previous = channel.message(ts)
         edited_at = channel.next_ts(now)
         editor = previous.get("bot_id", previous["user"])
-        message = previous | changes | {"edited": {"user": editor, "ts": edited_at}}
-        channel.messages[ts] = {key: each for key, each in message.items() if each is not None}
+        edited = {"edited": {"user": editor, "ts": edited_at}}
+        channel.messages[ts] = _changed_fields(previous, changes | edited)
         event = envelopes.changed_event(
             channel.messages[ts], previous, ts=edited_at, channel_id=channel.id, kind=channel.kind
         )
@@ -151,7 +151,7 @@ class Workspace:
                 if changes is None:
                     del channel.whispers[index]
                 else:
-                    channel.whispers[index] = (person_id, message | changes)
+                    channel.whispers[index] = (person_id, _changed_fields(message, changes))
                 self._changed("ephemeral", channel=channel.id, ts=ts, user=person_id)
                 return
         raise Refused("message_not_found")
@@ -249,6 +249,10 @@ class Workspace:
 
     # Telling
 
+    def tell_anyway(self, event: JsonObject, *, now: float) -> None:
+        """Leave any event for the bot."""
+        self._tell(None, event, now=now)
+
     def _tell_of_message(self, channel: Channel, message: JsonObject, now: float) -> None:
         author = self.people[message["user"]]
         mentioned = f"<@{BOT.id}>" in message["text"] and "subtype" not in message
@@ -274,6 +278,11 @@ class Workspace:
         self.on_change({"kind": kind, **details})
 
 
+def _changed_fields(message: JsonObject, changes: JsonObject) -> JsonObject:
+    """None takes a field away."""
+    return {key: each for key, each in (message | changes).items() if each is not None}
+
+
 def message_place(channel_id: str, ts: str) -> str:
     """Where unsent input of a message is kept."""
     return f"{channel_id}:{ts}"
@@ -282,5 +291,3 @@ def message_place(channel_id: str, ts: str) -> str:
 def fitting(text: str) -> str:
     """The text as Slack keeps it: cut above 40,000 characters."""
     return text[:TEXT_LIMIT]
-
-

@@ -1,0 +1,182 @@
+"""Slack's Web API over HTTP, for the unmodified SDK: encodings, tokens, faults, a journal."""
+
+import asyncio
+import json
+from base64 import b64decode
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from aiohttp import web
+
+from bot.playground.feed import Feed
+from bot.playground.grants import Refused
+from bot.playground.methods import METHODS, Call
+from bot.playground.methods.response_url import respond
+from bot.playground.sockets import Sockets
+from bot.playground.workspace import Workspace
+from bot.slack.validate import JsonObject
+
+FaultKind = Literal["ratelimited", "error", "html", "slow", "lost", "refused"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """How a call goes wrong: `seconds` is Retry-After or the delay, `error` Slack's code.
+
+    ratelimited 429; error 500; html a 503 page; slow: works, late; lost: works, but the answer
+    never arrives; refused: `error` as the answer.
+    """
+
+    kind: FaultKind
+    seconds: float = 1.0
+    error: str = "fatal_error"
+
+
+@dataclass(frozen=True)
+class ApiCall:
+    """One call the bot made, and what it was answered."""
+
+    method: str
+    arguments: JsonObject
+    status: int
+    answer: JsonObject
+
+
+class WebApi:
+    """The methods behind /api/, the response URLs, and the door of Socket Mode."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        bot_token: str,
+        app_token: str,
+        clock: Callable[[], float],
+        feed: Feed,
+        sockets: Sockets,
+        after_call: Callable[[], None],
+    ) -> None:
+        self.calls: list[ApiCall] = []
+        self._workspace = workspace
+        self._tokens = {"bot": bot_token, "app": app_token}
+        self._clock = clock
+        self._feed = feed
+        self._sockets = sockets
+        self._after_call = after_call
+        self._faults: dict[str, deque[Fault]] = {}
+
+    def routes(self) -> list[web.RouteDef]:
+        """What the server must answer."""
+        return [
+            web.route("*", "/api/{method}", self._serve),
+            web.post("/response/{token}", self._serve_response),
+            web.get("/link", self._sockets.serve),
+        ]
+
+    def add_fault(self, method: str, fault: Fault, *, times: int) -> None:
+        """Let the next calls of a method go wrong."""
+        self._faults.setdefault(method, deque()).extend([fault] * times)
+
+    async def _serve(self, request: web.Request) -> web.StreamResponse:
+        method = request.match_info["method"]
+        arguments, token = await _read(request)
+        faults = self._faults.get(method)
+        fault = faults.popleft() if faults else None
+        if fault and fault.kind in ("ratelimited", "error", "html", "refused"):
+            response, answer = _failed(fault)
+        else:
+            answer = self._answer(method, arguments, token, request)
+            response = web.json_response(answer)
+        self._journal(ApiCall(method, arguments, response.status, answer))
+        if fault and fault.kind == "slow":
+            await asyncio.sleep(fault.seconds)
+        if fault and fault.kind == "lost" and request.transport:
+            request.transport.abort()
+        return response
+
+    def _answer(
+        self, method: str, arguments: JsonObject, token: str, request: web.Request
+    ) -> JsonObject:
+        try:
+            self._check_token(method, token)
+            if method == "apps.connections.open":
+                return {
+                    "ok": True,
+                    "url": f"ws://{request.host}/link?ticket={self._sockets.ticket()}",
+                }
+            run, required = _known(method)
+            missing = [name for name in required if name not in arguments]
+            if missing:
+                lines = [f"[ERROR] missing required field: {name}" for name in missing]
+                raise Refused("invalid_arguments", response_metadata={"messages": lines})
+            return {"ok": True, **run(Call(self._workspace, arguments, self._clock()))}
+        except Refused as refused:
+            return {"ok": False, "error": refused.error, **refused.details}
+
+    def _check_token(self, method: str, token: str) -> None:
+        wanted = "app" if method == "apps.connections.open" else "bot"
+        if not token:
+            raise Refused("not_authed")
+        if token not in self._tokens.values():
+            raise Refused("invalid_auth")
+        if token != self._tokens[wanted]:
+            raise Refused("not_allowed_token_type")
+
+    def _journal(self, call: ApiCall) -> None:
+        self.calls.append(call)
+        self._feed.publish({"kind": "call", "method": call.method})
+        self._after_call()
+
+    async def _serve_response(self, request: web.Request) -> web.StreamResponse:
+        arguments, _ = await _read(request)
+        try:
+            respond(Call(self._workspace, arguments, self._clock()), request.match_info["token"])
+        except Refused as refused:
+            answer = {"ok": False, "error": refused.error, **refused.details}
+            status = 404 if refused.error.endswith("_url") else 400
+            self._journal(ApiCall("response_url", arguments, status, answer))
+            return web.json_response(answer, status=status)
+        self._journal(ApiCall("response_url", arguments, 200, {"ok": True}))
+        return web.Response(text="ok")
+
+
+def _known(method: str) -> Any:
+    if method not in METHODS:
+        raise Refused("unknown_method", req_method=method)
+    return METHODS[method]
+
+
+async def _read(request: web.Request) -> tuple[JsonObject, str]:
+    """The arguments from query, form and JSON together, and the token wherever it stands."""
+    arguments: JsonObject = dict(request.query)
+    if request.content_type == "application/json":
+        body = await request.text()
+        arguments |= json.loads(body) if body else {}
+    else:
+        arguments |= {key: value for key, value in (await request.post()).items()}
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "basic":
+        client_id, _, client_secret = b64decode(credentials).decode().partition(":")
+        arguments |= {"client_id": client_id, "client_secret": client_secret}
+        credentials = ""
+    token = str(arguments.pop("token", "")) or credentials
+    return {key: value for key, value in arguments.items() if value is not None}, token
+
+
+def _failed(fault: Fault) -> tuple[web.Response, JsonObject]:
+    match fault.kind:
+        case "ratelimited":
+            answer = {"ok": False, "error": "ratelimited"}
+            headers = {"Retry-After": f"{fault.seconds:g}"}
+            return web.json_response(answer, status=429, headers=headers), answer
+        case "refused":
+            answer = {"ok": False, "error": fault.error}
+            return web.json_response(answer), answer
+        case "html":
+            page = "<html><body>Service unavailable</body></html>"
+            return web.Response(text=page, content_type="text/html", status=503), {}
+        case _:
+            answer = {"ok": False, "error": "internal_error"}
+            return web.json_response(answer, status=500), answer

@@ -1,0 +1,227 @@
+"""What Slack would refuse, before Slack is asked; pure.
+
+The shapes are data (`shapes`); here are the rules that need more than one field, and the SDK's
+models as a second opinion on what the shapes let through.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from slack_sdk.errors import SlackObjectFormationError
+from slack_sdk.models.blocks import Block
+
+from bot.slack.shapes import (
+    BLOCK_SURFACES,
+    BLOCKS,
+    ELEMENT_SURFACES,
+    ELEMENTS,
+    STANDS_IN,
+    VIEWS,
+    JsonObject,
+    Problem,
+    Surface,
+    string,
+    text,
+)
+
+BLOCK_LIMITS: dict[Surface, int] = {"message": 50, "modal": 100, "home": 100}
+BLOCKS_TEXT_LIMIT = 12_000
+UPDATE_TEXT_LIMIT = 4_000
+METADATA_LIMIT = 16_000
+
+
+def problems(blocks: Any, *, surface: Surface, at: str = "/blocks") -> list[Problem]:
+    """Everything Slack would refuse in blocks on a surface; `at` is their place."""
+    if not isinstance(blocks, list):
+        return [Problem(at, "must provide an array", "invalid_blocks_format")]
+    items: list[Any] = blocks
+    found = list(_count_problems(items, surface, at))
+    for index, block in enumerate(items):
+        found += _block_problems(block, surface, f"{at}/{index}")
+    return found + list(_block_id_problems(items, at))
+
+
+def view_problems(view: Any) -> list[Problem]:
+    """Everything Slack would refuse in a modal or a Home view."""
+    if not isinstance(view, dict):
+        return [Problem("/view", "must be an object")]
+    whole: JsonObject = view
+    kind = whole.get("type")
+    if kind not in VIEWS:
+        return [Problem("/view/type", "must be a valid enum value: home, modal")]
+    found = list(VIEWS[kind](whole, "/view"))
+    found += problems(whole.get("blocks", []), surface=kind, at="/view/blocks")
+    inputs = any(block.get("type") == "input" for block in _objects(whole.get("blocks")))
+    if kind == "modal" and inputs and not whole.get("submit"):
+        found.append(Problem("/view/submit", "missing required field: submit, there is an input"))
+    return found
+
+
+def message_problems(message: JsonObject, *, update: bool = False) -> list[Problem]:
+    """Everything Slack would refuse in the arguments of chat.postMessage or chat.update."""
+    said = [message.get(name) for name in ("text", "blocks", "attachments", "markdown_text")]
+    if not any(said):
+        return [Problem("/text", "no text, blocks or attachments", "no_text")]
+    found: list[Problem] = []
+    if update and len(message.get("text") or "") > UPDATE_TEXT_LIMIT:
+        limit = f"must be less than {UPDATE_TEXT_LIMIT + 1} characters"
+        found.append(Problem("/text", limit, "msg_too_long"))
+    if message.get("blocks"):
+        found += problems(message["blocks"], surface="message")
+    return found + list(_metadata_problems(message.get("metadata")))
+
+
+def _count_problems(blocks: list[Any], surface: Surface, at: str) -> Iterator[Problem]:
+    if len(blocks) > BLOCK_LIMITS[surface]:
+        yield Problem(at, f"no more than {BLOCK_LIMITS[surface]} items allowed")
+    if surface == "message":
+        if sum(_text_size(block) for block in blocks) > BLOCKS_TEXT_LIMIT:
+            limit = f"all text together must be less than {BLOCKS_TEXT_LIMIT + 1} characters"
+            yield Problem(at, limit, "msg_blocks_too_long")
+        if sum(block.get("type") == "table" for block in _objects(blocks)) > 1:
+            yield Problem(at, "no more than one table allowed")
+
+
+def _block_problems(block: Any, surface: Surface, at: str) -> list[Problem]:
+    if not isinstance(block, dict):
+        return [Problem(at, "must be an object")]
+    whole: JsonObject = block
+    kind = whole.get("type")
+    if kind not in BLOCKS or surface not in BLOCK_SURFACES[kind]:
+        return [Problem(f"{at}/type", f"unsupported type: {kind}")]
+    found = [*BLOCKS[kind](whole, at), *_content_problems(whole, surface, at)]
+    return found or list(_second_opinion(whole, at))
+
+
+def _content_problems(block: JsonObject, surface: Surface, at: str) -> Iterator[Problem]:
+    match block["type"]:
+        case "section":
+            if "text" not in block and "fields" not in block:
+                yield Problem(f"{at}/text", "missing required field: text or fields")
+            if "accessory" in block:
+                yield from _element_problems(block, "accessory", surface, at)
+        case "input":
+            if "element" in block:
+                yield from _element_problems(block, "element", surface, at)
+        case "actions" | "context_actions" | "context":
+            for index in range(len(_objects(block.get("elements")))):
+                yield from _element_problems(block, f"elements/{index}", surface, at)
+            yield from _action_id_problems(block, at)
+        case "rich_text":
+            yield from _rich_text_problems(block, at)
+        case _:
+            return
+
+
+def _element_problems(
+    block: JsonObject, where: str, surface: Surface, at: str
+) -> Iterator[Problem]:
+    name, _, index = where.partition("/")
+    element: Any = block[name][int(index)] if index else block[name]
+    here = f"{at}/{where}"
+    if not isinstance(element, dict):
+        yield Problem(here, "must be an object")
+        return
+    whole: JsonObject = element
+    kind = whole.get("type")
+    if block["type"] == "context" and kind in ("plain_text", "mrkdwn"):
+        yield from text(3000)(whole, here)
+        return
+    stands = kind in ELEMENTS and block["type"] in STANDS_IN[kind]
+    if not stands or surface not in ELEMENT_SURFACES[kind]:
+        yield Problem(f"{here}/type", f"unsupported type: {kind}")
+        return
+    yield from ELEMENTS[kind](whole, here)
+    yield from _choice_problems(whole, here)
+
+
+def _choice_problems(element: JsonObject, at: str) -> Iterator[Problem]:
+    kind = element["type"]
+    if kind in ("static_select", "multi_static_select"):
+        if ("options" in element) == ("option_groups" in element):
+            yield Problem(f"{at}/options", "must provide either options or option_groups")
+    groups = [_objects(group.get("options")) for group in _objects(element.get("option_groups"))]
+    options = sum(groups, _objects(element.get("options")))
+    if not options:
+        return
+    offered = [option.get("value") for option in options]
+    if len(set(map(str, offered))) < len(offered):
+        yield Problem(f"{at}/options", "option values must be unique")
+    for name in ("initial_option", "initial_options"):
+        chosen = element.get(name)
+        for option in _objects(chosen if isinstance(chosen, list) else [chosen]):
+            if option not in options:
+                yield Problem(f"{at}/{name}", "must be among the options")
+
+
+def _action_id_problems(block: JsonObject, at: str) -> Iterator[Problem]:
+    elements = _objects(block.get("elements"))
+    seen = Counter(element.get("action_id") for element in elements)
+    for index, element in enumerate(elements):
+        action_id = element.get("action_id")
+        if action_id is not None and seen[action_id] > 1:
+            yield Problem(
+                f"{at}/elements/{index}/action_id", "action_id must be unique in its block"
+            )
+
+
+def _block_id_problems(blocks: list[Any], at: str) -> Iterator[Problem]:
+    seen: set[object] = set()
+    for index, block in enumerate(blocks):
+        block_id = block.get("block_id") if isinstance(block, dict) else None
+        if block_id in seen:
+            yield Problem(f"{at}/{index}/block_id", "block_id must be unique")
+        if block_id is not None:
+            seen.add(block_id)
+
+
+def _rich_text_problems(block: JsonObject, at: str) -> Iterator[Problem]:
+    known = ("rich_text_section", "rich_text_list", "rich_text_preformatted", "rich_text_quote")
+    for index, part in enumerate(_objects(block.get("elements"))):
+        here = f"{at}/elements/{index}"
+        if part.get("type") not in known:
+            yield Problem(f"{here}/type", f"unsupported type: {part.get('type')}")
+        elif part["type"] == "rich_text_list":
+            yield from _rich_text_problems(part, here)
+        else:
+            for place, piece in enumerate(_objects(part.get("elements"))):
+                if piece.get("type") == "text":
+                    limit = string(BLOCKS_TEXT_LIMIT)
+                    yield from limit(piece.get("text"), f"{here}/elements/{place}/text")
+
+
+def _metadata_problems(metadata: Any) -> Iterator[Problem]:
+    if not metadata:
+        return
+    if not isinstance(metadata, dict) or not {"event_type", "event_payload"} <= set(metadata):  # pyright: ignore
+        message = "must have event_type and event_payload"
+        yield Problem("/metadata", message, "invalid_metadata_format")
+    elif len(json.dumps(metadata)) > METADATA_LIMIT:
+        yield Problem("/metadata", "too large", "metadata_too_large")
+
+
+def _second_opinion(block: JsonObject, at: str) -> Iterator[Problem]:
+    try:
+        parsed = Block.parse(block)
+        if parsed is not None:
+            parsed.to_dict()
+    except SlackObjectFormationError as error:
+        yield Problem(at, str(error))
+
+
+def _objects(value: Any) -> list[JsonObject]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _text_size(value: Any) -> int:
+    match value:
+        case {"text": str(said), **rest}:
+            return len(said) + sum(_text_size(each) for each in rest.values())
+        case dict():
+            return sum(_text_size(each) for each in value.values())
+        case list():
+            return sum(_text_size(each) for each in value)
+        case _:
+            return 0
