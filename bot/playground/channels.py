@@ -15,7 +15,7 @@ from bot.playground.people import (
     PAT,
     TEAM_ID,
 )
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 Kind = Literal["channel", "group", "im", "mpim"]
 

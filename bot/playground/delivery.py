@@ -13,7 +13,7 @@ import aiohttp
 
 from bot.playground.feed import Feed
 from bot.playground.sockets import Answer, Sockets
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 PATIENCE = 3.0
@@ -22,8 +22,9 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True)
 class Delivered:
-    """One attempt to give the bot something: `kind` is the event's, the interaction's or the
-    command's name, `attempt` 0 the first; `body` is what was sent over HTTP.
+    """One attempt to give the bot something; `attempt` 0 is the first.
+
+    `kind` is the event's, the interaction's or the command's name, `body` what HTTP carried.
     """
 
     kind: str

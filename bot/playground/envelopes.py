@@ -12,9 +12,9 @@ from bot.playground.people import (
     outside_fields,
     user_object,
 )
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
-VERIFICATION_TOKEN = "deprecated-verification-token"
+VERIFICATION_TOKEN = "deprecated, proves nothing"  # noqa: S105
 _ONLY_IN_HISTORY = ("metadata", "reply_count", "reply_users", "reply_users_count", "latest_reply")
 
 
@@ -183,7 +183,7 @@ def view_actions(
 
 def view_submission(person: Person, view: JsonObject, *, trigger_id: str) -> JsonObject:
     """A modal was submitted; the view carries its state."""
-    extra = {"trigger_id": trigger_id, "view": view, "response_urls": []}
+    extra: JsonObject = {"trigger_id": trigger_id, "view": view, "response_urls": []}
     return _interaction("view_submission", person) | extra
 
 

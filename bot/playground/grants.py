@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 TRIGGER_SECONDS = 3
 RESPONSE_SECONDS = 30 * 60

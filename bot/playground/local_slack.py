@@ -16,13 +16,14 @@ from bot.playground.seats import Seats, Who
 from bot.playground.sockets import Sockets
 from bot.playground.web_api import ApiCall, Fault, FaultKind, WebApi
 from bot.playground.workspace import Workspace
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 T = TypeVar("T")
 
-SIGNING_SECRET = "local-signing-secret"
-BOT_TOKEN = "xoxb-local-workspace"
-APP_TOKEN = "xapp-local-workspace"
+# These open nothing but the workspace on this machine.
+SIGNING_SECRET = "local-signing-secret"  # noqa: S105
+BOT_TOKEN = "xoxb-local-workspace"  # noqa: S105
+APP_TOKEN = "xapp-local-workspace"  # noqa: S105
 
 
 class LocalSlack(Seats):
@@ -188,7 +189,7 @@ class LocalSlack(Seats):
         """Every change from now on: {"kind": …} and what it is about, never a text."""
         return self.feed.follow()
 
-    async def wait_for(self, predicate: Callable[[], T], *, timeout: float = 5.0) -> T:
+    async def wait_for(self, predicate: Callable[[], T], *, timeout: float = 5.0) -> T:  # noqa: ASYNC109 - as asyncio.wait_for
         """Wait until something holds, looking again at each change; what it was is returned.
 
         TimeoutError tells what is there instead.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bot.playground.people import APP_ID, BOT, BOT_ID, TEAM_ID, Person, bot_profile
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject, as_array, as_object
 
 NO_TEXT = "This content can't be displayed."
 _TOKEN = re.compile(r"(<@[UW][A-Z0-9]+>|<#[CG][A-Z0-9]+(?:\|[^>]*)?>|https?://[^\s<>|]+)")
@@ -90,32 +90,25 @@ def _complete_block(block: JsonObject, new_id: Callable[[], str]) -> JsonObject:
 
 
 def _complete(value: Any) -> Any:
-    match value:
-        case dict():
-            whole = {key: _complete(each) for key, each in value.items()}
-            if whole.get("type") == "plain_text":
-                whole.setdefault("emoji", True)
-            if whole.get("type") == "mrkdwn":
-                whole.setdefault("verbatim", False)
-            return whole
-        case list():
-            return [_complete(each) for each in value]
-        case _:
-            return value
+    if (items := as_array(value)) is not None:
+        return [_complete(each) for each in items]
+    if (there := as_object(value)) is None:
+        return value
+    whole = {key: _complete(each) for key, each in there.items()}
+    if whole.get("type") == "plain_text":
+        whole.setdefault("emoji", True)
+    if whole.get("type") == "mrkdwn":
+        whole.setdefault("verbatim", False)
+    return whole
 
 
 def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case dict():
-            for key, each in value.items():
-                if key in ("text", "alt_text", "initial_value") and isinstance(each, str):
-                    yield each
-                elif key == "user_id":
-                    yield f"<@{each}>"
-                else:
-                    yield from _texts(each)
-        case list():
-            for each in value:
-                yield from _texts(each)
-        case _:
-            return
+    for each in as_array(value) or []:
+        yield from _texts(each)
+    for key, each in (as_object(value) or {}).items():
+        if key in ("text", "alt_text", "initial_value", "url") and isinstance(each, str):
+            yield each
+        elif key == "user_id":
+            yield f"<@{each}>"
+        else:
+            yield from _texts(each)

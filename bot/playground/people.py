@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 TEAM_ID = "T0LOCALWORK"
 TEAM_NAME = "Local Workspace"

@@ -13,7 +13,8 @@ from bot.playground.inputs import CannotDo, Placed
 from bot.playground.people import BOT, Person
 from bot.playground.screens import Surface, surface
 from bot.playground.workspace import Workspace
-from bot.slack.validate import JsonObject, view_problems
+from bot.slack.shapes import JsonObject, as_object
+from bot.slack.validate import view_problems
 
 Who = str | Person
 
@@ -338,7 +339,6 @@ class Seats:
 
 def _json(body: str) -> JsonObject:
     try:
-        value = json.loads(body) if body else {}
+        return as_object(json.loads(body)) or {} if body else {}
     except ValueError:
         return {}
-    return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aiohttp import WSMsgType, web
 
 from bot.playground.people import APP_ID
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 
 @dataclass(frozen=True)

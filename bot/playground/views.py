@@ -6,7 +6,7 @@ from typing import Any
 from bot.playground.grants import Refused, require
 from bot.playground.messages import complete
 from bot.playground.people import APP_ID, BOT_ID, TEAM_ID
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 STACK_LIMIT = 3
 

@@ -16,7 +16,7 @@ from bot.playground.methods import METHODS, Call
 from bot.playground.methods.response_url import respond
 from bot.playground.sockets import Sockets
 from bot.playground.workspace import Workspace
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 FaultKind = Literal["ratelimited", "error", "html", "slow", "lost", "refused"]
 
@@ -155,7 +155,7 @@ async def _read(request: web.Request) -> tuple[JsonObject, str]:
         body = await request.text()
         arguments |= json.loads(body) if body else {}
     else:
-        arguments |= {key: value for key, value in (await request.post()).items()}
+        arguments |= dict(await request.post())
     scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() == "basic":
         client_id, _, client_secret = b64decode(credentials).decode().partition(":")

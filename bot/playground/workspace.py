@@ -14,7 +14,7 @@ from bot.playground.grants import Grants, Refused, require
 from bot.playground.inputs import CannotDo, Draft, Placed
 from bot.playground.people import BOT, GROUPS, PEOPLE, TEAM_ID, Person, UserGroup
 from bot.playground.views import Views
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 STATUS_SECONDS = 120
 TEXT_LIMIT = 40_000
@@ -42,7 +42,7 @@ class Workspace:
         self.drafts: dict[tuple[str, str], Draft] = {}
         self.statuses: dict[tuple[str, str], tuple[str, float]] = {}
         self.undelivered: list[JsonObject] = []
-        self.on_change: Callable[[JsonObject], None] = lambda change: None
+        self.on_change: Callable[[JsonObject], None] = lambda _: None
 
     def new_id(self, prefix: str) -> str:
         """The next id, in Slack's form."""

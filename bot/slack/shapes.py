@@ -7,7 +7,7 @@ differ the smaller one holds.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 JsonObject = dict[str, Any]
 Surface = Literal["message", "modal", "home"]
@@ -21,6 +21,16 @@ class Problem:
     pointer: str
     message: str
     error: str = "invalid_blocks"
+
+
+def as_object(value: Any) -> JsonObject | None:
+    """The value if it is a JSON object."""
+    return cast("JsonObject", value) if isinstance(value, dict) else None
+
+
+def as_array(value: Any) -> list[Any] | None:
+    """The value if it is a JSON array."""
+    return cast("list[Any]", value) if isinstance(value, list) else None
 
 
 def string(most: int, *, least: int = 1) -> Check:
@@ -75,8 +85,8 @@ def flag(value: Any, at: str) -> Iterator[Problem]:
         yield Problem(at, "must provide a boolean")
 
 
-def anything(value: Any, at: str) -> Iterator[Problem]:
-    """No rule known."""
+def anything(_value: Any, _at: str) -> Iterator[Problem]:
+    """No rule is known, or another function has it."""
     yield from ()
 
 
@@ -84,10 +94,10 @@ def several(check_one: Check, most: int, *, least: int = 1) -> Check:
     """A list of so many, each checked."""
 
     def check(value: Any, at: str) -> Iterator[Problem]:
-        if not isinstance(value, list):
+        items = as_array(value)
+        if items is None:
             yield Problem(at, "must provide an array")
             return
-        items: list[Any] = value
         if len(items) > most:
             yield Problem(at, f"no more than {most} items allowed")
         if len(items) < least:
@@ -103,10 +113,10 @@ def shape(required: Mapping[str, Check], optional: Mapping[str, Check] | None = 
     fields = {**required, **(optional or {})}
 
     def check(value: Any, at: str) -> Iterator[Problem]:
-        if not isinstance(value, dict):
+        there = as_object(value)
+        if there is None:
             yield Problem(at, "must be an object")
             return
-        there: JsonObject = value
         for name in required:
             if name not in there:
                 yield Problem(f"{at}/{name}", f"missing required field: {name}")
@@ -127,10 +137,10 @@ def text(most: int, *, kinds: tuple[str, ...] = ("plain_text", "mrkdwn")) -> Che
     }
 
     def check(value: Any, at: str) -> Iterator[Problem]:
-        if not isinstance(value, dict):
+        there = as_object(value)
+        if there is None:
             yield Problem(at, "must be a text object")
             return
-        there: JsonObject = value
         kind = there.get("type")
         if kind in shapes:
             yield from shapes[kind](there, at)

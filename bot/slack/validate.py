@@ -1,3 +1,4 @@
+# pyright: reportUnknownMemberType=false
 """What Slack would refuse, before Slack is asked; pure.
 
 The shapes are data (`shapes`); here are the rules that need more than one field, and the SDK's
@@ -22,21 +23,23 @@ from bot.slack.shapes import (
     JsonObject,
     Problem,
     Surface,
+    as_array,
+    as_object,
     string,
     text,
 )
 
 BLOCK_LIMITS: dict[Surface, int] = {"message": 50, "modal": 100, "home": 100}
 BLOCKS_TEXT_LIMIT = 12_000
-UPDATE_TEXT_LIMIT = 4_000
+UPDATE_TEXT_LIMIT = 4000
 METADATA_LIMIT = 16_000
 
 
 def problems(blocks: Any, *, surface: Surface, at: str = "/blocks") -> list[Problem]:
     """Everything Slack would refuse in blocks on a surface; `at` is their place."""
-    if not isinstance(blocks, list):
+    items = as_array(blocks)
+    if items is None:
         return [Problem(at, "must provide an array", "invalid_blocks_format")]
-    items: list[Any] = blocks
     found = list(_count_problems(items, surface, at))
     for index, block in enumerate(items):
         found += _block_problems(block, surface, f"{at}/{index}")
@@ -45,11 +48,11 @@ def problems(blocks: Any, *, surface: Surface, at: str = "/blocks") -> list[Prob
 
 def view_problems(view: Any) -> list[Problem]:
     """Everything Slack would refuse in a modal or a Home view."""
-    if not isinstance(view, dict):
+    whole = as_object(view)
+    if whole is None:
         return [Problem("/view", "must be an object")]
-    whole: JsonObject = view
     kind = whole.get("type")
-    if kind not in VIEWS:
+    if kind not in ("modal", "home"):
         return [Problem("/view/type", "must be a valid enum value: home, modal")]
     found = list(VIEWS[kind](whole, "/view"))
     found += problems(whole.get("blocks", []), surface=kind, at="/view/blocks")
@@ -76,19 +79,20 @@ def message_problems(message: JsonObject, *, update: bool = False) -> list[Probl
 def _count_problems(blocks: list[Any], surface: Surface, at: str) -> Iterator[Problem]:
     if len(blocks) > BLOCK_LIMITS[surface]:
         yield Problem(at, f"no more than {BLOCK_LIMITS[surface]} items allowed")
-    if surface == "message":
-        if sum(_text_size(block) for block in blocks) > BLOCKS_TEXT_LIMIT:
-            limit = f"all text together must be less than {BLOCKS_TEXT_LIMIT + 1} characters"
-            yield Problem(at, limit, "msg_blocks_too_long")
-        if sum(block.get("type") == "table" for block in _objects(blocks)) > 1:
-            yield Problem(at, "no more than one table allowed")
+    if surface != "message":
+        return
+    if sum(_text_size(block) for block in blocks) > BLOCKS_TEXT_LIMIT:
+        limit = f"all text together must be less than {BLOCKS_TEXT_LIMIT + 1} characters"
+        yield Problem(at, limit, "msg_blocks_too_long")
+    if sum(block.get("type") == "table" for block in _objects(blocks)) > 1:
+        yield Problem(at, "no more than one table allowed")
 
 
 def _block_problems(block: Any, surface: Surface, at: str) -> list[Problem]:
-    if not isinstance(block, dict):
+    whole = as_object(block)
+    if whole is None:
         return [Problem(at, "must be an object")]
-    whole: JsonObject = block
-    kind = whole.get("type")
+    kind = str(whole.get("type"))
     if kind not in BLOCKS or surface not in BLOCK_SURFACES[kind]:
         return [Problem(f"{at}/type", f"unsupported type: {kind}")]
     found = [*BLOCKS[kind](whole, at), *_content_problems(whole, surface, at)]
@@ -121,11 +125,11 @@ def _element_problems(
     name, _, index = where.partition("/")
     element: Any = block[name][int(index)] if index else block[name]
     here = f"{at}/{where}"
-    if not isinstance(element, dict):
+    whole = as_object(element)
+    if whole is None:
         yield Problem(here, "must be an object")
         return
-    whole: JsonObject = element
-    kind = whole.get("type")
+    kind = str(whole.get("type"))
     if block["type"] == "context" and kind in ("plain_text", "mrkdwn"):
         yield from text(3000)(whole, here)
         return
@@ -139,9 +143,9 @@ def _element_problems(
 
 def _choice_problems(element: JsonObject, at: str) -> Iterator[Problem]:
     kind = element["type"]
-    if kind in ("static_select", "multi_static_select"):
-        if ("options" in element) == ("option_groups" in element):
-            yield Problem(f"{at}/options", "must provide either options or option_groups")
+    static = kind in ("static_select", "multi_static_select")
+    if static and ("options" in element) == ("option_groups" in element):
+        yield Problem(f"{at}/options", "must provide either options or option_groups")
     groups = [_objects(group.get("options")) for group in _objects(element.get("option_groups"))]
     options = sum(groups, _objects(element.get("options")))
     if not options:
@@ -170,7 +174,7 @@ def _action_id_problems(block: JsonObject, at: str) -> Iterator[Problem]:
 def _block_id_problems(blocks: list[Any], at: str) -> Iterator[Problem]:
     seen: set[object] = set()
     for index, block in enumerate(blocks):
-        block_id = block.get("block_id") if isinstance(block, dict) else None
+        block_id = (as_object(block) or {}).get("block_id")
         if block_id in seen:
             yield Problem(f"{at}/{index}/block_id", "block_id must be unique")
         if block_id is not None:
@@ -195,7 +199,7 @@ def _rich_text_problems(block: JsonObject, at: str) -> Iterator[Problem]:
 def _metadata_problems(metadata: Any) -> Iterator[Problem]:
     if not metadata:
         return
-    if not isinstance(metadata, dict) or not {"event_type", "event_payload"} <= set(metadata):  # pyright: ignore
+    if not {"event_type", "event_payload"} <= set(as_object(metadata) or {}):
         message = "must have event_type and event_payload"
         yield Problem("/metadata", message, "invalid_metadata_format")
     elif len(json.dumps(metadata)) > METADATA_LIMIT:
@@ -212,16 +216,11 @@ def _second_opinion(block: JsonObject, at: str) -> Iterator[Problem]:
 
 
 def _objects(value: Any) -> list[JsonObject]:
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return [each for each in map(as_object, as_array(value) or []) if each is not None]
 
 
 def _text_size(value: Any) -> int:
-    match value:
-        case {"text": str(said), **rest}:
-            return len(said) + sum(_text_size(each) for each in rest.values())
-        case dict():
-            return sum(_text_size(each) for each in value.values())
-        case list():
-            return sum(_text_size(each) for each in value)
-        case _:
-            return 0
+    whole = as_object(value) or {}
+    said = whole.get("text")
+    size = len(said) if isinstance(said, str) else 0
+    return size + sum(_text_size(each) for each in (*whole.values(), *(as_array(value) or [])))

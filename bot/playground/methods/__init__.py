@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from bot.playground.methods import chat, conversations, directory, views
 from bot.playground.methods.call import Call
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 Method = Callable[[Call], JsonObject]
 

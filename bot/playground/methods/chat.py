@@ -6,21 +6,15 @@ from bot.playground.messages import complete, posted
 from bot.playground.methods.call import Call, refuse
 from bot.playground.people import BOT, TEAM_DOMAINS, TEAM_ID
 from bot.playground.workspace import fitting
-from bot.slack.validate import JsonObject, message_problems
-
-UPDATE_TEXT_LIMIT = 4000
-METADATA_LIMIT = 16_000
+from bot.slack.shapes import JsonObject
+from bot.slack.validate import message_problems
 
 
 def post_message(call: Call) -> JsonObject:
     """chat.postMessage; a person's id as channel opens their DM."""
     channel = _target(call)
-    fields = _content(call)
-    if "metadata" in call.arguments:
-        fields |= {"metadata": _metadata(call)}
-    message = call.workspace.post(
-        channel, fields, now=call.now, thread_ts=call.text("thread_ts") or None
-    )
+    thread_ts = call.text("thread_ts") or None
+    message = call.workspace.post(channel, _content(call), now=call.now, thread_ts=thread_ts)
     return {"channel": channel.id, "ts": message["ts"], "message": message}
 
 
@@ -29,15 +23,11 @@ def update(call: Call) -> JsonObject:
     channel = call.channel()
     message = channel.message(call.text("ts"))
     require(message["user"] == BOT.id, "cant_update_message")
-    require(len(call.text("text")) <= UPDATE_TEXT_LIMIT, "msg_too_long")
-    changes: JsonObject = {}
-    content = _content(call)
-    if call.text("text") or "markdown_text" in call.arguments:
-        changes["text"] = content["text"]
-    if call.json("blocks") is not None or "markdown_text" in call.arguments:
-        changes["blocks"] = content.get("blocks")
-    if "metadata" in call.arguments:
-        changes["metadata"] = _metadata(call)
+    content = _content(call, update=True)
+    given = {"text", "blocks", "metadata"} & set(call.arguments)
+    if "markdown_text" in call.arguments:
+        given |= {"text", "blocks"}
+    changes = {name: content.get(name) for name in given}
     new = call.workspace.edit(channel, message["ts"], changes, now=call.now)
     return {"channel": channel.id, "ts": new["ts"], "text": new["text"], "message": new}
 
@@ -109,26 +99,16 @@ def _target(call: Call) -> Channel:
     return Call(call.workspace, arguments, call.now).channel(member=True)
 
 
-def _content(call: Call) -> JsonObject:
-    """The checked fields of a message of the bot."""
+def _content(call: Call, *, update: bool = False) -> JsonObject:
+    """The checked fields of a message of the bot; metadata only if there is some."""
     text, markdown = call.text("text"), call.text("markdown_text")
     blocks = call.json("blocks", otherwise="invalid_blocks_format")
+    metadata = call.json("metadata", otherwise="invalid_metadata_format")
     if markdown:
         require(not text and not blocks, "markdown_text_conflict")
         text, blocks = markdown, [{"type": "markdown", "text": markdown}]
-    require(text or blocks or call.json("attachments"), "no_text")
-    if blocks:
-        require(isinstance(blocks, list), "invalid_blocks_format")
-        refuse(message_problems({"blocks": blocks}))
-        blocks = complete(blocks, lambda: call.workspace.new_id("b"))
-    return posted(fitting(text), blocks)
-
-
-def _metadata(call: Call) -> JsonObject | None:
-    metadata = call.json("metadata", otherwise="invalid_metadata_format")
-    if not metadata:
-        return None
-    require(isinstance(metadata, dict), "invalid_metadata_format")
-    require({"event_type", "event_payload"} <= set(metadata), "invalid_metadata_format")
-    require(len(str(metadata)) <= METADATA_LIMIT, "metadata_too_large")
-    return metadata
+    attachments = call.json("attachments")
+    said = {"text": text, "blocks": blocks, "attachments": attachments, "metadata": metadata}
+    refuse(message_problems(said, update=update))
+    whole = complete(blocks, lambda: call.workspace.new_id("b")) if blocks else None
+    return posted(fitting(text), whole) | ({"metadata": metadata} if metadata else {})

@@ -13,10 +13,10 @@ from bot.playground.people import (
     bot_profile,
     user_object,
 )
-from bot.slack.validate import JsonObject
+from bot.slack.shapes import JsonObject
 
 
-def auth_test(call: Call) -> JsonObject:
+def auth_test(_call: Call) -> JsonObject:
     """auth.test: whose token this is."""
     return {
         "url": f"https://{TEAM_DOMAINS[TEAM_ID]}.slack.com/",
@@ -64,7 +64,7 @@ def group_members(call: Call) -> JsonObject:
     return {"users": list(group.members)}
 
 
-def team_info(call: Call) -> JsonObject:
+def team_info(_call: Call) -> JsonObject:
     """team.info: our own workspace."""
     return {"team": {"id": TEAM_ID, "name": TEAM_NAME, "domain": TEAM_DOMAINS[TEAM_ID]}}
 

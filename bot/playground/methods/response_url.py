@@ -4,7 +4,8 @@ from bot.playground.channels import Channel
 from bot.playground.grants import Refused, Reply, require
 from bot.playground.messages import complete, posted
 from bot.playground.methods.call import Call, refuse
-from bot.slack.validate import JsonObject, message_problems
+from bot.slack.shapes import JsonObject
+from bot.slack.validate import message_problems
 
 
 def respond(call: Call, token: str) -> None:

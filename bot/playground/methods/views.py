@@ -4,7 +4,8 @@ import json
 
 from bot.playground.grants import Refused, Trigger, require
 from bot.playground.methods.call import Call, refuse
-from bot.slack.validate import JsonObject, view_problems
+from bot.slack.shapes import JsonObject, as_object
+from bot.slack.validate import view_problems
 
 VIEW_BYTES = 250_000
 
@@ -47,8 +48,8 @@ def _trigger(call: Call) -> Trigger:
 
 
 def _view(call: Call, kind: str) -> JsonObject:
-    view = call.json("view")
-    if not isinstance(view, dict):
+    view = as_object(call.json("view"))
+    if view is None:
         raise Refused("invalid_arguments")
     require(len(json.dumps(view)) <= VIEW_BYTES, "view_too_large")
     require(view.get("type") == kind, "invalid_arguments")
