@@ -11,8 +11,8 @@ events and does not know what they mean; `cid` is a call's id, `<version>-<part>
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
-from urllib.parse import quote
+from typing import Literal, Protocol, Self
+from urllib.parse import quote, unquote
 
 from pydantic import JsonValue
 
@@ -36,6 +36,12 @@ class SessionKey:
         """The slot's tag: the four parts, each encoded, without braces, joined by colons."""
         parts = (self.tenant, self.app, self.user, self.id)
         return ":".join(quote(part, safe="@+= ,") for part in parts)
+
+    @classmethod
+    def parse(cls, tag: str) -> Self:
+        """The key a tag was made of. Raises ValueError when it is no tag."""
+        tenant, app, user, session = (unquote(part) for part in tag.split(":"))
+        return cls(app, user, session, tenant)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +105,10 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settle:
-    """A change of an approval's status that goes with events: only from one of `sources`."""
+    """A change of an approval's status that goes with events: only from one of `sources`.
+
+    An approval in any other status stays as it is, and the rest of the commit holds.
+    """
 
     id: str
     sources: Sequence[str]
@@ -110,8 +119,9 @@ class Settle:
 class Companions:
     """What goes into the slot together with new events.
 
-    `audit` entries are JSON bodies; the slot numbers and chains them. `notes` replaces the note of
-    open calls by cid. `index` commands go in the same pipeline, not in the same change.
+    `approvals` are opened; one that is there already stays as it is. `audit` entries are JSON
+    bodies; the slot numbers and chains them. `notes` replaces the note of open calls by cid.
+    `index` commands go in the same pipeline, not in the same change.
     """
 
     approvals: Sequence[Record] = ()
@@ -130,11 +140,14 @@ class Begun:
     """A session in hand.
 
     `fence` goes with every change; `version` is the number of events. `head` is the oldest inbox
-    entry, `attempt` how often it was begun. `events` are the newest ones of the window, oldest
-    first, plus the events of older open calls; `since` of begin leaves out what the caller has.
-    `state` has session, `app:` and `user:` keys (of `head`'s user). `invocations` are the open ones
-    with their `temp:` state. `results` are bodies that finished while a sibling was still running.
-    `posts` are still owed.
+    entry, `attempt` how often it was begun (without one: how often the session was begun at this
+    version). `events` are the newest ones of the window from a turn start on, oldest first, and
+    before them, whole, the older invocations that are open or have an open call; `since` of begin
+    leaves out what the caller has. `state` has session, `app:` and `user:` keys: of `head`'s
+    `user_id`, without a head of the last commit's `user`, else of the session's. `invocations` are
+    the open ones with their `temp:` state. `results` are bodies that finished while a sibling was
+    still running. `posts` are still owed. A session that is not there begins empty with fence 0,
+    which every change refuses.
     """
 
     fence: int
@@ -164,10 +177,10 @@ class Commit:
 
     `id` makes it safe to repeat. Refused when `fence` is not the newest or `version` is not the
     number of stored events. `state` holds session keys, `app_state` and `user_state` (of `user`)
-    the prefixed ones with their prefix; no `temp:` keys. `pop` consumes that inbox entry. `opened`
-    and `closed` change the open calls; closing drops a call's journal and results. `results` keeps
-    the response of a finished body until its batch is complete. `invocations` replaces or (None)
-    ends open invocations.
+    the prefixed ones with their prefix; no `temp:` keys. `pop` consumes that inbox entry, which
+    must be the head. `opened` and `closed` change the open calls; closing drops a call's journal
+    and results. `results` keeps the response of a finished body, by its step, until its batch is
+    complete. `invocations` replaces or (None) ends open invocations. `Event.version` is set here.
     """
 
     id: str
@@ -202,6 +215,7 @@ class Start:
     `step` is the journal's name for this body: the cid, or `<cid>:ask` for a run that may ask.
     With `request` (the id of an answered question) the slot also checks its approval, if it has
     one: status approved, the same digest, `run_by` not past; it becomes started in the same change.
+    A call of kind `approval` can only be started with its own request.
     """
 
     fence: int
@@ -217,8 +231,8 @@ class Started:
     """Whether the body may run.
 
     `go`; `again` (it was started before and its outcome is not stored); `done` (with `result`);
-    `closed` (the call is answered); `refused` with `why`: `digest`, `late`, or the approval's
-    status.
+    `closed` (the call is answered); `refused` with `why`: `request` (another question), `digest`,
+    `late`, or the approval's status. The same fence asking again gets its `go` again.
     """
 
     kind: Literal["go", "again", "done", "closed", "refused"]
@@ -228,16 +242,18 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decide:
-    """The next record of an approval, written only if the stored one is still at `record.rev - 1`,
-    `pending` and before its deadline (`late_ok` for the change that expires it).
+    """The next record of an approval, written only if nobody changed it meanwhile.
 
-    `entry` (the outcome, for the inbox), `posts` and `audit` are written in the same change.
+    The stored one must be at `record.rev - 1`, in status `source` and before its deadline
+    (`late_ok` for the change that expires it). `entry` (the outcome, for the inbox), `posts` and
+    `audit` are written in the same change.
     """
 
     record: Record
     entry: Entry | None = None
     posts: Sequence[Post] = ()
     audit: Sequence[Json] = ()
+    source: str = "pending"
     late_ok: bool = False
     index: Sequence[Command] = ()
 
@@ -258,8 +274,10 @@ class Decided:
 class View:
     """A session as it is, without taking it in hand.
 
-    `places` maps ids of paid posts to `channel|ts`; `audit` are (entry, hash) pairs, oldest first;
-    `inbox` counts entries not consumed yet.
+    `places` maps ids of the last 200 paid posts to `channel|ts`. `audit` are (entry, hash) pairs,
+    oldest first: a hash is the hex SHA-256 of the previous one (the first has none) and the entry
+    as JSON with sorted keys, no spaces, ASCII. `inbox` counts entries not consumed yet. `created`
+    and `updated` are in seconds.
     """
 
     version: int
@@ -280,7 +298,7 @@ Part = Literal["events", "state", "approvals", "posts", "audit"]
 
 
 class Slot(Protocol):
-    """All sessions' state, one slot each. Raises StoreUnavailable when the store does not answer."""
+    """All sessions' state, a slot each. Raises StoreUnavailable when the store does not answer."""
 
     async def ingest(
         self,

@@ -1,0 +1,295 @@
+"""Slots in this process: for tests, notebooks and programs that need no store."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import JsonValue
+
+from agents.runtime.errors import SessionConflict
+from agents.runtime.slot.port import (
+    Begun,
+    Busy,
+    Command,
+    Commit,
+    Committed,
+    Decide,
+    Decided,
+    Entry,
+    Json,
+    Part,
+    SessionKey,
+    Start,
+    Started,
+    View,
+)
+from agents.runtime.slot.stored import Stored, refusal
+from agents.runtime.slot.wire import copied
+
+
+def _milliseconds(clock: Callable[[], float]) -> int:
+    return int(clock() * 1000)
+
+
+class MemorySlot:
+    """The port in a dict. One process, any number of event loops and threads; nothing expires.
+
+    `clock` gives seconds since the epoch.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        """Start empty."""
+        self._clock = clock
+        # No method waits while it holds the lock, so it never stops an event loop.
+        self._lock = threading.Lock()
+        self._sessions: dict[SessionKey, Stored] = {}
+        self._shared: dict[tuple[str, ...], Json] = {}
+
+    async def ingest(
+        self,
+        key: SessionKey,
+        entry: Entry,
+        *,
+        only_existing: bool = False,
+        index: Sequence[Command] = (),
+    ) -> Literal["queued", "duplicate", "missing"]:
+        """Put an entry into the inbox once."""
+        del index
+        now = _milliseconds(self._clock)
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is None:
+                if only_existing:
+                    return "missing"
+                session = self._sessions[key] = Stored(created=now, updated=now)
+            if not session.put(entry, now):
+                return "duplicate"
+            session.updated = now
+            return "queued"
+
+    async def begin(
+        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+    ) -> Begun | Busy:
+        """Take the session in hand."""
+        now = _milliseconds(self._clock)
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is None:
+                return _nothing(self._state(key, None, {}), now)
+            if session.owner not in ("", owner) and session.lease > now:
+                return Busy(until=session.lease, now=now)
+            session.owner, session.lease = owner, now + lease
+            session.fence = max(session.fence + 1, now)
+            head = session.head
+            attempted = f"+{head.id}" if head else f"={len(session.events)}"
+            session.attempt = session.attempt + 1 if session.attempted == attempted else 1
+            session.attempted = attempted
+            user = head.body.get("user_id") if head else session.user
+            return Begun(
+                fence=session.fence,
+                version=len(session.events),
+                head=head,
+                attempt=session.attempt,
+                events=session.window(window, since),
+                state=self._state(key, user, session.state),
+                invocations={name: copied(it) for name, it in session.invocations.items()},
+                open=dict(session.open),
+                results=copied(session.results),
+                posts=list(session.outbox.values()),
+                now=now,
+            )
+
+    async def commit(self, key: SessionKey, commit: Commit) -> Committed:
+        """Write one step."""
+        now = _milliseconds(self._clock)
+        with self._lock:
+            session = self._held(key, commit.fence, repeated=commit.id)
+            if session.commit == commit.id:
+                return Committed(version=len(session.events), head=session.head, now=now)
+            if commit.version != len(session.events):
+                raise SessionConflict("the session has moved on")
+            if commit.pop is not None and (session.head is None or session.head.id != commit.pop):
+                raise SessionConflict("the inbox has moved on")
+            session.commit, session.updated = commit.id, now
+            session.user = commit.user or session.user
+            if commit.pop is not None:
+                session.inbox.popleft()
+            session.append(commit.events)
+            self._set(key, commit.user, {**commit.state, **commit.app_state, **commit.user_state})
+            session.change_calls(commit)
+            session.change_invocations(commit.invocations)
+            session.prune()
+            session.accompany(commit.companions)
+            return Committed(version=len(session.events), head=session.head, now=now)
+
+    async def start_call(self, key: SessionKey, start: Start) -> Started:
+        """Ask for leave to run a body."""
+        now = _milliseconds(self._clock)
+        with self._lock:
+            session = self._held(key, start.fence)
+            call = session.open.get(start.cid)
+            if call is None:
+                return Started(kind="closed")
+            for step in (start.step, start.cid):
+                if step in session.results:
+                    return Started(kind="done", result=copied(session.results[step]))
+            if start.step in session.journal:
+                same = session.journal[start.step] == start.fence
+                return Started(kind="go" if same else "again")
+            record = session.approvals.get(start.request or "")
+            if why := refusal(start, call, record, now):
+                return Started(kind="refused", why=why)
+            if record:
+                session.approvals[record.id] = replace(record, status="started", rev=record.rev + 1)
+            session.journal[start.step] = start.fence
+            session.record([start.audit] if start.audit is not None else [])
+            return Started(kind="go")
+
+    async def decide(self, key: SessionKey, decide: Decide) -> Decided:
+        """Compare and set an approval's record."""
+        now = _milliseconds(self._clock)
+        with self._lock:
+            session = self._sessions.get(key)
+            stored = session.approvals.get(decide.record.id) if session else None
+            if session is None or stored is None:
+                return Decided(kind="missing", record=None, now=now)
+            new = decide.record
+            if (stored.rev, stored.status, stored.body) == (new.rev, new.status, new.body):
+                return Decided(kind="ok", record=stored, now=now)
+            if stored.rev != new.rev - 1 or stored.status != decide.source:
+                return Decided(kind="moved", record=stored, now=now)
+            if not decide.late_ok and stored.deadline is not None and now >= stored.deadline:
+                return Decided(kind="late", record=stored, now=now)
+            session.approvals[new.id] = new
+            session.updated = now
+            if decide.entry:
+                session.put(decide.entry, now)
+            session.owe(decide.posts)
+            session.record(decide.audit)
+            return Decided(kind="ok", record=new, now=now)
+
+    async def renew(self, key: SessionKey, fence: int, *, lease: int) -> bool:
+        """Keep the session for longer."""
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is None or session.fence != fence or not session.owner:
+                return False
+            session.lease = _milliseconds(self._clock) + lease
+            return True
+
+    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
+        """Give the session back."""
+        del index
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is None or session.fence != fence:
+                return False
+            session.owner, session.lease = "", 0
+            return True
+
+    async def posted(
+        self, key: SessionKey, paid: Mapping[str, str | None], *, index: Sequence[Command] = ()
+    ) -> None:
+        """Strike posts off the outbox."""
+        del index
+        with self._lock:
+            session = self._sessions.get(key)
+            if session:
+                session.pay(paid)
+
+    async def read(
+        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+    ) -> View | None:
+        """Look at a session."""
+        with self._lock:
+            session = self._sessions.get(key)
+            if session is None:
+                return None
+            events = session.events[-window:] if "events" in parts else []
+            return View(
+                version=len(session.events),
+                created=session.created / 1000,
+                updated=session.updated / 1000,
+                events=list(events),
+                state=self._state(key, key.user, session.state) if "state" in parts else {},
+                open=dict(session.open),
+                approvals=dict(session.approvals) if "approvals" in parts else {},
+                posts=list(session.outbox.values()) if "posts" in parts else [],
+                places=dict(session.places) if "posts" in parts else {},
+                audit=list(session.audit) if "audit" in parts else [],
+                inbox=len(session.inbox),
+                now=_milliseconds(self._clock),
+            )
+
+    async def list(
+        self, *, app: str, user: str | None = None, tenant: str = "local"
+    ) -> Sequence[SessionKey]:
+        """The sessions of an app, oldest update first."""
+        with self._lock:
+            found = [
+                (session.updated, str(key), key)
+                for key, session in self._sessions.items()
+                if (key.tenant, key.app) == (tenant, app) and user in (None, key.user)
+            ]
+        return [key for _, _, key in sorted(found, key=lambda item: item[:2])]
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Forget a session."""
+        with self._lock:
+            return self._sessions.pop(key, None) is not None
+
+    async def apply(self, key: SessionKey, *, state: Json, create: bool = False) -> bool:
+        """Create a session, or set state without a run."""
+        now = _milliseconds(self._clock)
+        with self._lock:
+            if create == (key in self._sessions):
+                return False
+            if create:
+                self._sessions[key] = Stored(created=now, updated=now)
+            self._sessions[key].updated = now
+            self._set(key, key.user, state)
+            return True
+
+    def _held(self, key: SessionKey, fence: int, *, repeated: str | None = None) -> Stored:
+        """The session, if the fence is its newest or its last commit is the repeated one."""
+        session = self._sessions.get(key)
+        if session and (session.fence == fence or session.commit == repeated):
+            return session
+        raise SessionConflict("the session is in other hands")
+
+    def _state(self, key: SessionKey, user: JsonValue, own: Json) -> Json:
+        """Session, app and user state as one dict of its own."""
+        app = self._shared.get((key.tenant, key.app), {})
+        name = user if isinstance(user, str) else key.user
+        users = self._shared.get((key.tenant, key.app, name), {})
+        return {name: copied(value) for part in (own, app, users) for name, value in part.items()}
+
+    def _set(self, key: SessionKey, user: str | None, state: Json) -> None:
+        """Put each key where its prefix says it lives."""
+        for name, value in state.items():
+            if name.startswith("app:"):
+                self._shared.setdefault((key.tenant, key.app), {})[name] = copied(value)
+            elif name.startswith("user:"):
+                owner = (key.tenant, key.app, user or key.user)
+                self._shared.setdefault(owner, {})[name] = copied(value)
+            elif not name.startswith("temp:"):
+                self._sessions[key].state[name] = copied(value)
+
+
+def _nothing(state: Json, now: int) -> Begun:
+    """What a session that is not there begins with; its fence fits nothing."""
+    return Begun(
+        fence=0,
+        version=0,
+        head=None,
+        attempt=0,
+        events=[],
+        state=state,
+        invocations={},
+        open={},
+        results={},
+        posts=[],
+        now=now,
+    )

@@ -1,0 +1,166 @@
+"""One session as memory keeps it, and each change of it."""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from agents.runtime.events import Event
+from agents.runtime.slot.port import (
+    Commit,
+    Companions,
+    Entry,
+    Json,
+    OpenCall,
+    Post,
+    Record,
+    Settle,
+    Start,
+)
+from agents.runtime.slot.wire import ANCHORS, DEDUPE_MS, PLACES, copied, link, starts_turn, text
+
+
+@dataclass(slots=True, kw_only=True)
+class Stored:
+    """One session. `traces` maps an invocation that is open or has an open call to its versions."""
+
+    created: int
+    updated: int
+    fence: int = 0
+    owner: str = ""
+    lease: int = 0
+    commit: str = ""
+    user: str | None = None
+    attempt: int = 0
+    attempted: str = ""
+    events: list[Event] = field(default_factory=list[Event])
+    anchors: list[int] = field(default_factory=list[int])
+    traces: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    state: Json = field(default_factory=dict[str, JsonValue])
+    invocations: dict[str, Json] = field(default_factory=dict[str, Json])
+    open: dict[str, OpenCall] = field(default_factory=dict[str, OpenCall])
+    journal: dict[str, int] = field(default_factory=dict[str, int])
+    results: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    inbox: deque[Entry] = field(default_factory=deque[Entry])
+    seen: dict[str, int] = field(default_factory=dict[str, int])
+    outbox: dict[str, Post] = field(default_factory=dict[str, Post])
+    places: dict[str, str] = field(default_factory=dict[str, str])
+    approvals: dict[str, Record] = field(default_factory=dict[str, Record])
+    audit: list[tuple[Json, str]] = field(default_factory=list[tuple[Json, str]])
+
+    @property
+    def head(self) -> Entry | None:
+        """The oldest entry of the inbox."""
+        return self.inbox[0] if self.inbox else None
+
+    def put(self, entry: Entry, now: int) -> bool:
+        """Append to the inbox, unless its id was seen within three days."""
+        while self.seen and next(iter(self.seen.values())) < now - DEDUPE_MS:
+            del self.seen[next(iter(self.seen))]
+        if entry.id in self.seen:
+            return False
+        self.seen[entry.id] = now
+        self.inbox.append(entry)
+        return True
+
+    def owe(self, posts: Iterable[Post]) -> None:
+        """Put posts into the outbox that were never there."""
+        for post in posts:
+            if post.id not in self.places:
+                self.outbox.setdefault(post.id, post)
+
+    def pay(self, paid: Mapping[str, str | None]) -> None:
+        """Strike posts off the outbox and remember where they went."""
+        for post, place in paid.items():
+            if self.outbox.pop(post, None) and place is not None:
+                self.places[post] = place
+                if len(self.places) > PLACES:
+                    del self.places[next(iter(self.places))]
+
+    def record(self, entries: Iterable[Json]) -> None:
+        """Append to the audit chain."""
+        for entry in entries:
+            previous = self.audit[-1][1] if self.audit else ""
+            self.audit.append((entry, link(previous, text(entry))))
+
+    def settle(self, settles: Iterable[Settle]) -> None:
+        """Move approvals on that are still where the settle expects them."""
+        for settle in settles:
+            stored = self.approvals.get(settle.id)
+            if stored and stored.status in settle.sources:
+                self.approvals[settle.id] = replace(
+                    stored, status=settle.status, rev=stored.rev + 1
+                )
+
+    def append(self, events: Iterable[Event]) -> None:
+        """Number and store events; remember turn starts and traces."""
+        for event in events:
+            version = len(self.events) + 1
+            numbered = event.version == version
+            self.events.append(event if numbered else event.model_copy(update={"version": version}))
+            if event.invocation_id:
+                self.traces.setdefault(event.invocation_id, []).append(version)
+            if starts_turn(event):
+                self.anchors = [*self.anchors[-ANCHORS + 1 :], version]
+
+    def prune(self) -> None:
+        """Forget the traces of invocations that are over."""
+        pinned = {call.version for call in self.open.values()}
+        for name, versions in list(self.traces.items()):
+            if name not in self.invocations and pinned.isdisjoint(versions):
+                del self.traces[name]
+
+    def window(self, size: int, since: int) -> list[Event]:
+        """The newest events from a turn start on, after what open calls still need of the older."""
+        first = 1
+        if len(self.events) > size and self.anchors:
+            after = bisect_right(self.anchors, len(self.events) - size)
+            first = self.anchors[min(after, len(self.anchors) - 1)]
+        wanted = {version for versions in self.traces.values() for version in versions}
+        wanted.update(call.version for call in self.open.values())
+        older = sorted(version for version in wanted if since < version < first)
+        return [self.events[v - 1] for v in older] + self.events[max(first, since + 1) - 1 :]
+
+    def change_calls(self, commit: Commit) -> None:
+        """Open calls, replace notes, close calls with their journal and results."""
+        self.open.update(commit.opened)
+        for cid, note in commit.companions.notes.items():
+            if cid in self.open:
+                self.open[cid] = replace(self.open[cid], note=note)
+        self.results.update(copied(dict(commit.results)))
+        for cid in commit.closed:
+            self.open.pop(cid, None)
+            for step in (cid, f"{cid}:ask"):
+                self.journal.pop(step, None)
+                self.results.pop(step, None)
+
+    def change_invocations(self, invocations: Mapping[str, Json | None]) -> None:
+        """Replace or end open invocations."""
+        for name, value in invocations.items():
+            if value is None:
+                self.invocations.pop(name, None)
+            else:
+                self.invocations[name] = copied(value)
+
+    def accompany(self, companions: Companions) -> None:
+        """Open approvals, settle others, owe posts, write the audit."""
+        for record in companions.approvals:
+            self.approvals.setdefault(record.id, record)
+        self.settle(companions.settles)
+        self.owe(companions.posts)
+        self.record(companions.audit)
+
+
+def refusal(start: Start, call: OpenCall, record: Record | None, now: int) -> str:
+    """Why the gate stays shut; empty when it opens."""
+    if call.kind == "approval" and call.request != start.request:
+        return "request"
+    if record is None:
+        return ""
+    if record.status != "approved":
+        return record.status
+    if record.digest != start.digest:
+        return "digest"
+    return "late" if record.run_by is not None and now >= record.run_by else ""
