@@ -75,6 +75,16 @@ def request_part(
     )
 
 
+def answer_part(request_id: str, answer: ToolConfirmation) -> types.Part:
+    """The function response that answers; it has what was said, not what was asked."""
+    said = answer.model_dump(mode="json", exclude={"hint"}, exclude_none=True)
+    return types.Part(
+        function_response=types.FunctionResponse(
+            id=request_id, name=REQUEST_CONFIRMATION, response=said
+        )
+    )
+
+
 def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
     """The answer in a function response, also when wrapped as `{"response": "<JSON text>"}`.
 

@@ -1,17 +1,20 @@
 """The record of one question to people, and its life.
 
 ```
-pending  -> approved | rejected | expired | cancelled (withdrawn, superseded, run_cancelled)
+pending  -> approved | rejected | expired | cancelled (withdrawn, superseded, nobody, run_cancelled)
 approved -> started | void           started -> done | failed | unknown
+unknown  -> done | cancelled | started (by a named person)
 ```
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from types import MappingProxyType
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from agents import Record
+from agents import Entry, Question, Record, ToolConfirmation, answer_part
 
 Status = Literal[
     "pending",
@@ -25,6 +28,22 @@ Status = Literal[
     "failed",
     "unknown",
 ]
+
+MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
+    {
+        "pending": frozenset({"approved", "rejected", "expired", "cancelled"}),
+        "approved": frozenset({"started", "void"}),
+        "rejected": frozenset(),
+        "expired": frozenset(),
+        "cancelled": frozenset(),
+        "void": frozenset(),
+        "started": frozenset({"done", "failed", "unknown"}),
+        "done": frozenset(),
+        "failed": frozenset(),
+        "unknown": frozenset({"done", "cancelled", "started"}),
+    }
+)
+"""Where each status may go; nowhere is an end."""
 
 
 class Frozen(BaseModel):
@@ -63,7 +82,9 @@ class Approval(Frozen):
 
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
     `args` are the arguments as they will run. Times are milliseconds of the store's clock, None
-    means never. `nonce` is on the card's buttons. `why` narrows a status: `withdrawn`, `superseded`.
+    means never. `nonce` is on the card's buttons. `payload` has the question's initial values, and
+    once approved the agreed ones. `notice` is the post of the line in the requester's thread. `why`
+    narrows a status: `withdrawn`, `superseded`, `nobody`.
     """
 
     id: str
@@ -109,3 +130,169 @@ class Approval(Frozen):
     def from_record(cls, record: Record) -> "Approval":
         """The approval in a slot's record."""
         return cls.model_validate({**record.body, "status": record.status, "rev": record.rev})
+
+
+def opened(
+    request_id: str,
+    question: Question,
+    *,
+    session: str,
+    requester: str,
+    policy: Policy,
+    nonce: str,
+    now: int,
+    deadline: int | None,
+    initial: JsonValue = None,
+) -> Approval:
+    """The approval that a question opens; `initial` are the values its inputs start with."""
+    return Approval(
+        id=request_id,
+        session=session,
+        requester=requester,
+        policy=policy,
+        nonce=nonce,
+        asked_at=now,
+        deadline=deadline,
+        payload=initial if isinstance(initial, dict) else None,
+        **question.model_dump(
+            include={
+                "call_id",
+                "agent",
+                "tool",
+                "hint",
+                "args",
+                "payload_schema",
+                "contract",
+                "digest",
+            }
+        ),
+    )
+
+
+def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[str, ...]:
+    """The people whose newest vote approves with exactly this payload, in order of their votes."""
+    newest = {vote.person: vote for vote in approval.votes}
+    return tuple(
+        vote.person for vote in newest.values() if vote.confirmed and vote.payload == payload
+    )
+
+
+def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Approval:
+    """The approval after one more vote: one rejection closes it, `quorum` equal approvals do too.
+
+    Values that differ are different answers and are counted apart. An approved call has to start
+    within `run_for`.
+    """
+    counted = approval.model_copy(update={"votes": (*approval.votes, vote)})
+    decided: dict[str, object] = {"decided_by": vote.person, "decided_at": vote.at}
+    if not vote.confirmed:
+        return _next(counted, "rejected", decided)
+    if len(agreed(counted, vote.payload)) < approval.policy.quorum:
+        return _next(counted, "pending", {})
+    run_by = vote.at + _milliseconds(run_for) if run_for else None
+    return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
+
+
+def closed(
+    approval: Approval,
+    status: Literal["expired", "cancelled"],
+    *,
+    now: int,
+    why: str = "",
+    by: str | None = None,
+) -> Approval:
+    """The approval closed without a vote: nobody answered, or nobody needs it any more."""
+    return _next(approval, status, {"why": why, "decided_by": by, "decided_at": now})
+
+
+def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approval | None:
+    """The approval closed if it should not be open any more, or None.
+
+    Its time is up, nobody may decide it, or the same call was asked for again in a later turn
+    (`others` are the session's approvals). Two equal calls of one turn are two questions.
+    """
+    if approval.status != "pending":
+        return None
+    if late(approval, now=now):
+        return closed(approval, "expired", now=now)
+    if not approval.policy.approvers:
+        return closed(approval, "cancelled", now=now, why="nobody")
+    if any(supersedes(other, approval) for other in others):
+        return closed(approval, "cancelled", now=now, why="superseded")
+    return None
+
+
+def late(approval: Approval, *, now: int) -> bool:
+    """Whether the time to decide is up."""
+    return approval.deadline is not None and now >= approval.deadline
+
+
+def supersedes(newer: Approval, older: Approval) -> bool:
+    """Whether `newer` asks for the same call again, in a later turn, and can be decided."""
+    return (
+        newer.status == older.status == "pending"
+        and bool(older.digest)
+        and newer.digest == older.digest
+        and newer.asked_at > older.asked_at
+        and _batch(newer) != _batch(older)
+        and bool(newer.policy.approvers)
+    )
+
+
+def resume(approval: Approval) -> Entry:
+    """The inbox entry that a closed approval makes: the answer to its question.
+
+    `user_id` and `decided_by` name who decided, or nobody. Raises ValueError while it is pending.
+    """
+    if approval.status == "pending":
+        raise ValueError(f"the approval {approval.id} is not decided")
+    answer = ToolConfirmation(
+        confirmed=approval.status == "approved",
+        payload=approval.payload if approval.status == "approved" else None,
+        reason=_reason(approval),
+        outcome=_OUTCOMES.get(approval.status),
+    )
+    part = answer_part(approval.id, answer).model_dump(mode="json", exclude_none=True)
+    return Entry(
+        id=f"decision:{approval.id}",
+        body={
+            "content": {"role": "user", "parts": [part]},
+            "user_id": approval.decided_by,
+            "decided_by": approval.decided_by,
+        },
+    )
+
+
+_OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
+    {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
+)
+
+_REASONS = {
+    "withdrawn": "The person who asked for it does not want it any more.",
+    "superseded": "The same call was asked for again; the newer request counts.",
+    "nobody": "Nobody may approve it here; an operator has to name approvers first.",
+}
+
+
+def _reason(approval: Approval) -> str | None:
+    """What is said besides the outcome: a person's own words, or why it was closed."""
+    if approval.status in ("approved", "rejected"):
+        return approval.votes[-1].reason
+    return _REASONS.get(approval.why)
+
+
+def _next(approval: Approval, status: Status, changes: Mapping[str, object]) -> Approval:
+    """The next record; raises ValueError where the machine has no such move."""
+    if approval.status != "pending" or (status != "pending" and status not in MOVES["pending"]):
+        raise ValueError(f"{approval.id} is {approval.status} and cannot become {status}")
+    return approval.model_copy(update={**changes, "status": status, "rev": approval.rev + 1})
+
+
+def _batch(approval: Approval) -> str:
+    """The version of the event that made the call."""
+    return approval.call_id.rpartition("-")[0]
+
+
+def _milliseconds(span: timedelta) -> int:
+    """A span in milliseconds."""
+    return span // timedelta(milliseconds=1)

@@ -1,0 +1,82 @@
+"""The audit entries of approvals, and a session's chain of them as JSON Lines."""
+
+import json
+from collections.abc import Iterator
+
+from pydantic import JsonValue
+
+from agents import View
+from bot.approvals.request import Approval
+
+Json = dict[str, JsonValue]
+
+
+def opened(approval: Approval) -> Json:
+    """People were asked: who, about which call, until when."""
+    return {
+        **_entry("approval.opened", approval, at=approval.asked_at),
+        "call": approval.call_id,
+        "agent": approval.agent,
+        "tool": approval.tool,
+        "contract": approval.contract,
+        "requester": approval.requester,
+        "approvers": list(approval.policy.approvers),
+        "quorum": approval.policy.quorum,
+        "self_approval": approval.policy.self_approval,
+        "deadline": approval.deadline,
+    }
+
+
+def voted(approval: Approval) -> Json:
+    """Somebody voted; whether that decided is the entry after it."""
+    vote = approval.votes[-1]
+    return {
+        **_entry("approval.voted", approval, at=vote.at),
+        "person": vote.person,
+        "confirmed": vote.confirmed,
+        "payload": vote.payload,
+        "reason": vote.reason,
+        "own_request": vote.person == approval.requester,
+    }
+
+
+def decided(approval: Approval, *, now: int) -> Json:
+    """An approval is not pending any more: what came out, and by whom."""
+    return {
+        **_entry("approval.decided", approval, at=now),
+        "status": approval.status,
+        "why": approval.why,
+        "by": approval.decided_by,
+    }
+
+
+def refused(approval: Approval, *, person: str, act: str, code: str, now: int) -> Json:
+    """Somebody tried what they may not."""
+    said: Json = {"person": person, "act": act, "code": code}
+    return {**_entry("approval.refused", approval, at=now), **said}
+
+
+def answered(approval: Approval, *, status: str, version: int, now: int) -> Json:
+    """The call of an approval has its response, in the event `version`."""
+    said: Json = {"status": status, "version": version}
+    return {**_entry("approval.answered", approval, at=now), **said}
+
+
+def lines(session: str, view: View) -> Iterator[str]:
+    """A session's audit as JSON Lines, oldest first: `{session, entry, hash, prev}`."""
+    prev = ""
+    for entry, digest in view.audit:
+        line = {"session": session, "entry": entry, "hash": digest, "prev": prev}
+        yield json.dumps(line, sort_keys=True)
+        prev = digest
+
+
+def _entry(kind: str, approval: Approval, *, at: int) -> Json:
+    """What every entry about an approval says; `at` in milliseconds of the store's clock."""
+    return {
+        "type": kind,
+        "at": at,
+        "approval": approval.id,
+        "digest": approval.digest,
+        "rev": approval.rev,
+    }

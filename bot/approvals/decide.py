@@ -1,0 +1,91 @@
+"""Read the approval, weigh the decision, compare and set; when somebody was faster, again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from agents import Command, SessionKey, Slot, StoreUnavailable
+from bot.approvals.decision import UNKNOWN, Decision, Outcome, attempt, change, told, weigh
+from bot.approvals.request import Approval, lapse
+
+TRIES = 20
+"""How often a decision is weighed again because another one was faster."""
+
+
+async def decide(
+    slot: Slot,
+    key: SessionKey,
+    decision: Decision,
+    *,
+    run_for: timedelta | None = None,
+    index: Sequence[Command] = (),
+) -> Outcome:
+    """Decide, or say to the person why not; what follows is stored in the same change.
+
+    An approved call has to start within `run_for`. `index` commands make the session due. Safe to
+    repeat. Raises StoreUnavailable when the store does not answer, or others are always faster.
+    """
+    for _ in range(TRIES):
+        approvals, now = await _approvals(slot, key)
+        approval = approvals.get(decision.button.approval)
+        if approval is None or not decision.button.fits(approval):
+            return UNKNOWN
+        answer = weigh(approval, decision, now=now, run_for=run_for)
+        if isinstance(answer, Outcome):
+            return await _declined(slot, key, decision, answer=answer, now=now, index=index)
+        stored = await slot.decide(key, replace(change(approval, answer, now=now), index=index))
+        if stored.kind == "ok":
+            return told(answer)
+    raise StoreUnavailable(f"the approval {decision.button.approval} changes all the time")
+
+
+async def settle(
+    slot: Slot, key: SessionKey, approval_id: str, *, index: Sequence[Command] = ()
+) -> Approval | None:
+    """Close an approval that should not be open any more, and return it as it is now stored.
+
+    Its time is up, nobody may decide it, or it was asked for again. None when there is none; one
+    that is still pending has to be looked at again at its deadline.
+    """
+    for _ in range(TRIES):
+        approvals, now = await _approvals(slot, key)
+        approval = approvals.get(approval_id)
+        lapsed = lapse(approval, approvals.values(), now=now) if approval else None
+        if approval is None or lapsed is None:
+            return approval
+        stored = await slot.decide(key, replace(change(approval, lapsed, now=now), index=index))
+        if stored.kind == "ok":
+            return lapsed
+    raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+
+async def _approvals(slot: Slot, key: SessionKey) -> tuple[dict[str, Approval], int]:
+    """The session's approvals by id, and the store's time."""
+    view = await slot.read(key, parts=("approvals",))
+    if view is None:
+        return {}, 0
+    return {id_: Approval.from_record(record) for id_, record in view.approvals.items()}, view.now
+
+
+async def _declined(
+    slot: Slot,
+    key: SessionKey,
+    decision: Decision,
+    *,
+    answer: Outcome,
+    now: int,
+    index: Sequence[Command],
+) -> Outcome:
+    """What a decision that does not count leaves behind.
+
+    A late one closes its approval, a refused one is in the audit.
+    """
+    approval = answer.approval
+    if approval is None or approval.status != "pending":
+        return answer
+    if answer.kind == "late":
+        closed = await settle(slot, key, approval.id, index=index)
+        return replace(answer, approval=closed)
+    if answer.kind == "refused":
+        await slot.decide(key, attempt(approval, decision, code=answer.code, now=now))
+    return answer

@@ -1,0 +1,132 @@
+"""What a person's click makes of an approval: the next record, or a sentence for that person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import JsonValue
+
+from agents import Decide, PayloadError, check_payload
+from bot.approvals import audit, policy, posts
+from bot.approvals.button import Button
+from bot.approvals.policy import Act, Person, Refusal
+from bot.approvals.request import Approval, Vote, agreed, closed, resume, voted
+
+Kind = Literal[
+    "decided", "counted", "already", "late", "refused", "invalid", "unknown", "withdrawn"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Who pressed which button, and what they entered.
+
+    `values` are the raw values of the inputs by field; None when there are no inputs.
+    """
+
+    button: Button
+    person: Person
+    act: Act
+    values: Mapping[str, JsonValue] | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of a decision, for the person who made it.
+
+    `sentence` is plain text, `people` are ids to name after it, `problems` map a field to what is
+    wrong with its value. `code` tells a refusal's kind.
+    """
+
+    kind: Kind
+    sentence: str
+    people: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(default_factory=dict[str, str])
+    approval: Approval | None = None
+    code: str = ""
+
+
+UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
+
+
+def weigh(
+    approval: Approval, decision: Decision, *, now: int, run_for: timedelta | None
+) -> Approval | Outcome:
+    """The approval's next record, or the outcome when the decision does not count."""
+    payload, problems = _entered(approval, decision)
+    refusal = policy.refusal(approval, decision.person, decision.act, now=now, payload=payload)
+    if refusal:
+        return _refused(approval, refusal)
+    if decision.act == "withdraw":
+        return closed(approval, "cancelled", now=now, why="withdrawn", by=decision.person.id)
+    if problems:
+        sentence = "Some values are not right; nothing was decided."
+        return Outcome(kind="invalid", sentence=sentence, problems=problems, approval=approval)
+    vote = Vote(
+        person=decision.person.id,
+        confirmed=decision.act == "approve",
+        at=now,
+        payload=payload,
+        reason=(decision.reason or "").strip() or None,
+    )
+    return voted(approval, vote, run_for=run_for)
+
+
+def change(before: Approval, after: Approval, *, now: int) -> Decide:
+    """The change that writes an approval's next record, with all that follows from it."""
+    pending = after.status == "pending"
+    entries = [audit.voted(after)] if len(after.votes) > len(before.votes) else []
+    if not pending:
+        entries.append(audit.decided(after, now=now))
+    return Decide(
+        record=after.record(),
+        entry=None if pending else resume(after),
+        posts=posts.updates(after, mark=after.rev),
+        audit=entries,
+        late_ok=after.status == "expired",
+    )
+
+
+def attempt(approval: Approval, decision: Decision, *, code: str, now: int) -> Decide:
+    """The change that puts a refused decision into the audit and leaves the approval as it is."""
+    entry = audit.refused(approval, person=decision.person.id, act=decision.act, code=code, now=now)
+    noted = approval.model_copy(update={"rev": approval.rev + 1})
+    return Decide(record=noted.record(), audit=[entry])
+
+
+def told(approval: Approval) -> Outcome:
+    """The outcome of a decision that is stored, for the person who made it."""
+    if approval.status == "pending":
+        count = len(agreed(approval, approval.votes[-1].payload))
+        sentence = f"Your approval is counted: {count} of {approval.policy.quorum}."
+        return Outcome(kind="counted", sentence=sentence, approval=approval)
+    if approval.status == "cancelled":
+        return Outcome(kind="withdrawn", sentence="The request is withdrawn.", approval=approval)
+    sentence = "You approved this." if approval.status == "approved" else "You rejected this."
+    return Outcome(kind="decided", sentence=sentence, approval=approval)
+
+
+def _entered(
+    approval: Approval, decision: Decision
+) -> tuple[dict[str, JsonValue] | None, Mapping[str, str]]:
+    """The values that would be approved, and what is wrong with them."""
+    if decision.act != "approve" or approval.payload_schema is None:
+        return None, {}
+    try:
+        return check_payload(approval.payload_schema, dict(decision.values or {})), {}
+    except PayloadError as error:
+        return None, error.problems
+
+
+def _refused(approval: Approval, refusal: Refusal) -> Outcome:
+    """A refusal as an outcome."""
+    kinds: dict[str, Kind] = {"already": "already", "already_voted": "already", "late": "late"}
+    return Outcome(
+        kind=kinds.get(refusal.code, "refused"),
+        sentence=refusal.sentence,
+        people=refusal.people,
+        approval=approval,
+        code=refusal.code,
+    )

@@ -1,0 +1,206 @@
+"""Who may decide, how many of them, and until when: tables, without a clock or a client."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal
+from urllib.parse import unquote
+
+from pydantic import JsonValue
+
+from agents import ApprovalPolicy
+from bot.approvals.request import Approval, Policy, agreed, late
+
+Act = Literal["approve", "reject", "withdraw"]
+Code = Literal[
+    "outsider",
+    "bot",
+    "deactivated",
+    "guest",
+    "already",
+    "late",
+    "not_requester",
+    "own_request",
+    "not_approver",
+    "already_voted",
+]
+
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What a deployment says about approvals.
+
+    `approvers` decide where a tool names nobody. `groups` are the members behind names of groups,
+    roles and user groups. `quorum` is the least, `ttl` the longest a tool may say; without
+    `self_approval` no tool may allow it.
+    """
+
+    approvers: Sequence[str] = ()
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    quorum: int = 1
+    self_approval: bool = True
+    ttl: timedelta | None = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoApprovers:
+    """Nobody, or fewer than the quorum, could decide; `present` people are left, `needed` asked."""
+
+    present: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody in Slack as Slack describes them now; `is_stranger`: from another organization."""
+
+    id: str
+    team: str
+    is_bot: bool = False
+    is_guest: bool = False
+    is_stranger: bool = False
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why an act does not count: a sentence for the person alone.
+
+    `people` are ids to name after the sentence.
+    """
+
+    code: Code
+    sentence: str
+    people: tuple[str, ...] = ()
+
+
+def members(
+    names: Sequence[str], groups: Mapping[str, Sequence[str]]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The people behind names, each once and in order, and the names nobody knows."""
+    people: dict[str, None] = {}
+    unknown: list[str] = []
+    for name in names:
+        if name in groups:
+            people.update(dict.fromkeys(groups[name]))
+        elif _PERSON.fullmatch(name):
+            people[name] = None
+        else:
+            unknown.append(name)
+    return tuple(people), tuple(unknown)
+
+
+def resolve(
+    declared: ApprovalPolicy | None, *, defaults: Defaults, requester: str
+) -> Policy | NoApprovers:
+    """The policy for one question; where the tool and the deployment differ, the stricter counts.
+
+    Names that nobody knows stand for nobody, and never make way for the default approvers.
+    """
+    policy = declared or ApprovalPolicy()
+    names = policy.approvers or defaults.approvers
+    people, _ = members(names, defaults.groups)
+    self_approval = policy.self_approval and defaults.self_approval
+    if not self_approval:
+        people = tuple(person for person in people if person != requester)
+    quorum = max(policy.quorum, defaults.quorum, 1)
+    if len(people) < quorum:
+        return NoApprovers(present=len(people), needed=quorum)
+    return Policy(approvers=people, quorum=quorum, self_approval=self_approval)
+
+
+def deadline(declared: ApprovalPolicy | None, *, ttl: timedelta | None, now: int) -> int | None:
+    """When a question asked `now` expires, in milliseconds, or None; the shorter span counts."""
+    spans = [span for span in (declared.expires if declared else None, ttl) if span is not None]
+    return now + min(spans) // timedelta(milliseconds=1) if spans else None
+
+
+def refusal(
+    approval: Approval,
+    person: Person,
+    act: Act,
+    *,
+    now: int,
+    payload: dict[str, JsonValue] | None = None,
+) -> Refusal | None:
+    """Why this person may not do this now, or None; `payload` is what they would approve."""
+    return (
+        _stranger(approval, person)
+        or _over(approval, person, now=now)
+        or _unentitled(approval, person, act)
+        or _repeated(approval, person, act, payload=payload)
+    )
+
+
+def _stranger(approval: Approval, person: Person) -> Refusal | None:
+    """Whether this is nobody who could ever decide here."""
+    tenant = unquote(approval.session.partition(":")[0])
+    if person.team != tenant or person.is_stranger:
+        return Refusal(code="outsider", sentence="Only people of this workspace can decide here.")
+    if person.is_bot:
+        return Refusal(code="bot", sentence="Only people can decide, not apps.")
+    if person.deleted:
+        return Refusal(code="deactivated", sentence="This account is deactivated.")
+    if person.is_guest:
+        return Refusal(code="guest", sentence="Guests cannot decide here.")
+    return None
+
+
+def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
+    """Whether it is decided, or too late to decide."""
+    if approval.status == "pending":
+        if late(approval, now=now):
+            return Refusal(code="late", sentence="This expired before anybody decided.")
+        return None
+    by = approval.decided_by
+    if approval.status == "expired":
+        return Refusal(code="late", sentence="This expired before anybody decided.")
+    if approval.status == "cancelled":
+        return Refusal(code="already", sentence=_cancelled(approval.why, own=by == person.id))
+    word = "rejected" if approval.status == "rejected" else "approved"
+    if by == person.id:
+        return Refusal(code="already", sentence=f"You already {word} this.")
+    people = (by,) if by else ()
+    return Refusal(code="already", sentence=f"This was already {word} by", people=people)
+
+
+def _cancelled(why: str, *, own: bool) -> str:
+    """What became of a request that is not open any more."""
+    if why == "withdrawn" and own:
+        return "You withdrew this request already."
+    return {
+        "withdrawn": "This request was withdrawn by the person who asked.",
+        "superseded": "This was asked again; please decide on the newer request.",
+        "nobody": "Nobody could decide this, so it was closed.",
+    }.get(why, "This request was cancelled.")
+
+
+def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
+    """Whether somebody else has to do this."""
+    own = person.id == approval.requester
+    if act == "withdraw":
+        if own:
+            return None
+        sentence = "Only the person who asked can withdraw this:"
+        return Refusal(code="not_requester", sentence=sentence, people=(approval.requester,))
+    policy = approval.policy
+    if own and not (policy.self_approval and person.id in policy.approvers):
+        sentence = "You asked for this, so somebody else has to decide; you can withdraw it."
+        return Refusal(code="own_request", sentence=sentence)
+    if person.id not in policy.approvers:
+        sentence = "You cannot decide this. These people can:"
+        return Refusal(code="not_approver", sentence=sentence, people=policy.approvers)
+    return None
+
+
+def _repeated(
+    approval: Approval, person: Person, act: Act, *, payload: dict[str, JsonValue] | None
+) -> Refusal | None:
+    """Whether this person's approval of the very same is counted already."""
+    if act != "approve" or person.id not in (counted := agreed(approval, payload)):
+        return None
+    sentence = f"Your approval is counted already: {len(counted)} of {approval.policy.quorum}."
+    return Refusal(code="already_voted", sentence=sentence)

@@ -1,0 +1,58 @@
+"""What is owed to people because of approvals and answers, in words of the domain.
+
+Cards and the line in the requester's thread name their approval only: whoever renders them reads
+the stored record, so a message is always a view of it.
+"""
+
+from agents import Post
+from bot.approvals.request import Approval, Copy
+from bot.turns import Thread
+
+
+def answer(post_id: str, thread: Thread, *, text: str) -> Post:
+    """What the agent says, into its thread."""
+    return Post(id=post_id, body={"kind": "answer", **_place(thread), "text": text})
+
+
+def notice(post_id: str, thread: Thread, *, text: str) -> Post:
+    """What the bot itself says, into the thread."""
+    return Post(id=post_id, body={"kind": "notice", **_place(thread), "text": text})
+
+
+def asked(approval: Approval, thread: Thread) -> Post:
+    """The line in the requester's thread: who was asked, and until when."""
+    body = {"kind": "asked", **_place(thread), "approval": approval.id}
+    return Post(id=approval.notice, body={**body})
+
+
+def card(approval: Approval, copy: Copy) -> Post:
+    """A card with buttons, into a channel or to one person."""
+    place = "person" if copy.channel in approval.policy.approvers else "channel"
+    body = {"kind": "card", place: copy.channel, "approval": approval.id}
+    return Post(id=copy.post, body={**body})
+
+
+def copies(
+    approval_id: str, *, channel: str | None, approvers: tuple[str, ...]
+) -> tuple[Copy, ...]:
+    """Where the cards go: the approvers' channel, or without one each approver."""
+    places = (channel,) if channel else approvers
+    return tuple(
+        Copy(post=f"card:{approval_id}:{n}", channel=place) for n, place in enumerate(places)
+    )
+
+
+def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
+    """Every copy of the card and the line in the thread, shown again after change `mark`."""
+    places = [("card_update", copy.post) for copy in approval.copies]
+    if approval.notice:
+        places.append(("asked_update", approval.notice))
+    return tuple(
+        Post(id=f"{post}@{mark}", body={"kind": kind, "approval": approval.id}, after=post)
+        for kind, post in places
+    )
+
+
+def _place(thread: Thread) -> dict[str, str]:
+    """A thread as a post's body names it."""
+    return {"channel": thread.channel, "thread_ts": thread.ts}
