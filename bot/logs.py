@@ -23,6 +23,7 @@ Event = Literal[
     "bot.stopped",
     "turn.ingested",
     "turn.duplicate",
+    "turn.busy",
     "turn.started",
     "turn.finished",
     "turn.failed",
@@ -47,6 +48,7 @@ Event = Literal[
     "slack.request_refused",
     "clock.tick",
     "clock.missed",
+    "clock.failed",
     "lease.lost",
     "settings.unsafe",
     "ticket.news",
@@ -58,6 +60,8 @@ VALUE_LIMIT = 300
 """Characters of one value; the rest is cut, since a log drain cuts long lines anywhere."""
 
 _LOGGER = logging.getLogger("countersign")
+_AGENTS = logging.getLogger("agents")
+_USUAL = frozenset(vars(logging.makeLogRecord({})))
 _OURS = ("agents", "bot")
 _SECRETS = re.compile(
     r"xox[a-z]+-[\w-]+|xapp-[\w-]+|xwfp-[\w-]+"
@@ -112,6 +116,8 @@ class Line(logging.Formatter):
         fields: dict[str, object] = {"level": record.levelname.lower()}
         if record.name == _LOGGER.name:
             fields |= {"at": record.msg, **vars(record)["fields"]}
+        elif record.name.startswith(_AGENTS.name):
+            fields |= {"at": record.msg, **_bound.get(), **_extra(record)}
         else:
             fields |= {"logger": record.name, "message": _first_line(record.getMessage())}
         if record.exc_info and record.exc_info[1]:
@@ -127,12 +133,18 @@ def set_up(level: str, *, stream: TextIO = sys.stdout) -> None:
     root.handlers = [to_stream]
     root.setLevel(logging.WARNING)
     _LOGGER.setLevel(level)
+    _AGENTS.setLevel(level)
 
 
 def _write(level: int, event: str, fields: dict[str, object]) -> None:
     if event not in EVENTS:
         raise ValueError(f"{event!r} is no event of bot/logs.py; add it to the list there")
     _LOGGER.log(level, event, extra={"fields": _bound.get() | fields})
+
+
+def _extra(record: logging.LogRecord) -> dict[str, object]:
+    """What the runtime handed in as `extra`: it knows logging only, not this file."""
+    return {name: value for name, value in vars(record).items() if name not in _USUAL}
 
 
 def _value(value: object) -> str:

@@ -106,6 +106,13 @@ def test_a_library_speaks_from_warning_upwards(lines: io.StringIO):
     assert lines.getvalue() == "level=warning logger=slack_bolt message=one\n"
 
 
+def test_the_runtime_speaks_in_the_same_form(lines: io.StringIO):
+    """The runtime, which knows no log of ours, names its event and hands its data in as `extra`."""
+    with logs.bound(session="s1"):
+        logging.getLogger("agents.runtime.tools").warning("tool.failed", extra={"tool": "pay"})
+    assert lines.getvalue() == "level=warning at=tool.failed session=s1 tool=pay\n"
+
+
 def test_an_exception_is_one_line(lines: io.StringIO):
     """An exception is its type, the first line of its message and its way through our files."""
     try:
