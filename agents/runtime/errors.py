@@ -9,7 +9,8 @@ AgentsError
 ├── SessionError         the caller: a session that is missing, or there already
 │   ├── SessionNotFoundError
 │   └── AlreadyExistsError
-├── SessionConflict      the operator: somebody else has the session; trying again helps
+├── SessionConflict      the operator: the session is in other hands; trying again helps
+│   └── SessionBusy      the operator: until when
 ├── StoreUnavailable     the operator: the store did not answer; trying again helps
 ├── ModelError           the operator: the model refused or cannot be reached as set up
 │   └── ModelUnavailable the operator: the model did not answer; trying again helps
@@ -63,6 +64,15 @@ class AlreadyExistsError(SessionError):
 
 class SessionConflict(AgentsError):
     """The session is in other hands, or moved on; begin again."""
+
+
+class SessionBusy(SessionConflict):
+    """Somebody else has the session until `until` (milliseconds, the store's clock)."""
+
+    def __init__(self, until: int) -> None:
+        """Keep the time."""
+        super().__init__(f"the session is in other hands until {until}")
+        self.until = until
 
 
 class StoreUnavailable(AgentsError):

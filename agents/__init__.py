@@ -1,0 +1,81 @@
+"""Agents, and what they run on: everything an agent's file or a program needs has its name here."""
+
+from agents.runtime.agent import Agent
+from agents.runtime.agent_tool import AgentTool
+from agents.runtime.approval import ApprovalPolicy
+from agents.runtime.confirmation import Question, ToolConfirmation
+from agents.runtime.context import ToolContext
+from agents.runtime.errors import (
+    AgentsError,
+    AnswerError,
+    ModelError,
+    ModelUnavailable,
+    PayloadError,
+    SessionBusy,
+    SessionConflict,
+    SessionNotFoundError,
+    StoreUnavailable,
+    ToolError,
+    UsageError,
+)
+from agents.runtime.events import Event, EventActions
+from agents.runtime.model import LlmRequest, LlmResponse, Model
+from agents.runtime.payload import check as check_payload
+from agents.runtime.runner import RunConfig, Runner
+from agents.runtime.sessions import InMemorySessionService, Session, SessionService
+from agents.runtime.slot.port import (
+    Companions,
+    Decide,
+    Decided,
+    Entry,
+    Post,
+    Record,
+    SessionKey,
+    Settle,
+    Slot,
+)
+from agents.runtime.story import Story
+from agents.runtime.tools import FunctionTool, LongRunningFunctionTool
+
+__all__ = [
+    "Agent",
+    "AgentTool",
+    "AgentsError",
+    "AnswerError",
+    "ApprovalPolicy",
+    "Companions",
+    "Decide",
+    "Decided",
+    "Entry",
+    "Event",
+    "EventActions",
+    "FunctionTool",
+    "InMemorySessionService",
+    "LlmRequest",
+    "LlmResponse",
+    "LongRunningFunctionTool",
+    "Model",
+    "ModelError",
+    "ModelUnavailable",
+    "PayloadError",
+    "Post",
+    "Question",
+    "Record",
+    "RunConfig",
+    "Runner",
+    "Session",
+    "SessionBusy",
+    "SessionConflict",
+    "SessionKey",
+    "SessionNotFoundError",
+    "SessionService",
+    "Settle",
+    "Slot",
+    "Story",
+    "StoreUnavailable",
+    "ToolConfirmation",
+    "ToolContext",
+    "ToolError",
+    "UsageError",
+    "check_payload",
+]

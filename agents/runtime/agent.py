@@ -1,0 +1,88 @@
+"""Agent: a name, a model, an instruction and tools; it does nothing by itself."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel
+
+from agents.runtime.errors import UsageError
+from agents.runtime.model import Model
+from agents.runtime.tools import Tool, as_tool
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
+
+Instruction = str | Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """Who answers: what it is told, which model speaks for it, and what it may do.
+
+    `model` is a name, resolved when a Runner is built (empty: the parent's, else the Runner's
+    default), or a Model. Plain functions in `tools` become FunctionTools. `instruction` may hold
+    `{name}` for a value of the session's state (`{name?}`: empty when missing, `{{` a brace).
+    `output_key` stores the final text under that state key. `examples` are sentences a person
+    may say to it. Raises UsageError for a bad name or two tools of one name.
+    """
+
+    name: str
+    model: str | Model = ""
+    instruction: Instruction = ""
+    description: str = ""
+    tools: Sequence[Tool | Callable[..., Any]] = ()
+    sub_agents: Sequence["Agent"] = ()
+    output_key: str | None = None
+    input_schema: type[BaseModel] | None = None
+    output_schema: type[BaseModel] | None = None
+    include_contents: str = "default"
+    generate_content_config: types.GenerateContentConfig | None = None
+    disallow_transfer_to_parent: bool = False
+    disallow_transfer_to_peers: bool = False
+    examples: Sequence[str] = ()
+    _tools: dict[str, Tool] = field(init=False, repr=False, compare=False)
+    _agents: dict[str, "Agent"] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Check names and wrap plain functions."""
+        if not NAME.match(self.name) or self.name == "user":
+            raise UsageError(f"an agent's name must be an identifier and not 'user': {self.name!r}")
+        tools: dict[str, Tool] = {}
+        for tool in map(as_tool, self.tools):
+            if tool.name in tools:
+                raise UsageError(f"agent {self.name} has two tools named {tool.name}")
+            tools[tool.name] = tool
+        object.__setattr__(self, "_tools", tools)
+        object.__setattr__(self, "tools", tuple(tools.values()))
+        object.__setattr__(self, "_agents", self._family())
+
+    def _family(self) -> dict[str, "Agent"]:
+        family = {self.name: self}
+        for child in self.sub_agents:
+            for name, agent in child._agents.items():
+                if name in family:
+                    raise UsageError(f"two agents in the tree of {self.name} are named {name}")
+                family[name] = agent
+        return family
+
+    def tool(self, name: str) -> Tool | None:
+        """The tool of that name."""
+        return self._tools.get(name)
+
+    def tool_names(self) -> list[str]:
+        """The names of the tools, as declared."""
+        return list(self._tools)
+
+    def find_agent(self, name: str) -> "Agent | None":
+        """The agent of that name among this one and everybody below it."""
+        return self._agents.get(name)
+
+    def family(self) -> Sequence["Agent"]:
+        """This agent and everybody below it."""
+        return tuple(self._agents.values())
+
+    def nested(self, tool_name: str) -> "Agent | None":
+        """The agent behind an AgentTool of that name."""
+        return getattr(self.tool(tool_name), "agent", None)

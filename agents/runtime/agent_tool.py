@@ -1,0 +1,124 @@
+"""AgentTool: an agent another agent calls like a function; its events are kept on a branch.
+
+The runner does not run it: it enters the nested agent (its first words are the arguments), steps
+through it like through any agent, and leaves it when nothing is left to do there.
+"""
+
+import json
+from typing import Any, cast
+
+from google.genai import types
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from agents.runtime.agent import Agent
+from agents.runtime.approval import ApprovalPolicy
+from agents.runtime.arguments import Bound, Unfit
+from agents.runtime.context import ToolContext
+from agents.runtime.errors import UsageError
+from agents.runtime.events import Event, EventActions
+from agents.runtime.outcome import Outcome, Report
+from agents.runtime.story import USER, Call, Story
+from agents.runtime.tools import Effects
+
+
+class Request(BaseModel):
+    """What an agent without an input schema is told."""
+
+    request: str
+
+
+REQUEST_SCHEMA = {
+    "type": "object",
+    "properties": {"request": {"type": "string"}},
+    "required": ["request"],
+}
+
+
+class AgentTool:
+    """One agent as another's tool; with `skip_summarization` its answer is the final answer."""
+
+    is_long_running: bool = False
+    wake_on_progress: bool = False
+    approval: ApprovalPolicy | None = None
+    reconcile: Any = None
+    effects: Effects = "none"
+
+    def __init__(self, agent: Agent, *, skip_summarization: bool = False) -> None:
+        """Offer `agent` under its name and description."""
+        self.agent = agent
+        self.skip_summarization = skip_summarization
+        self.name = agent.name
+        schema = agent.input_schema
+        self.declaration = types.FunctionDeclaration(
+            name=agent.name,
+            description=agent.description or None,
+            parameters_json_schema=schema.model_json_schema() if schema else REQUEST_SCHEMA,
+        )
+        self.contract = f"agent:{agent.name}"
+
+    def bind(self, args: dict[str, Any]) -> Bound | Unfit:
+        """Check the arguments against the nested agent's input schema."""
+        schema = self.agent.input_schema or Request
+        try:
+            given = schema.model_validate(args)
+        except ValidationError as error:
+            told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            return Unfit({"error": f"{self.name} cannot take these arguments: {told}"})
+        plain = cast("dict[str, JsonValue]", given.model_dump(mode="json", exclude_none=True))
+        return Bound(
+            values=dict(plain),
+            args=(),
+            kwargs=dict(plain),
+            as_json=plain,
+            defaults=frozenset(),
+            dropped=(),
+        )
+
+    async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:
+        """An agent is asked freely; its own tools ask for themselves."""
+        return False
+
+    async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
+        """Not how a nested agent runs; raises UsageError."""
+        raise UsageError(f"{self.name} is an agent: a Runner steps through it")
+
+
+def entered(call: Call, bound: Bound, *, user: str) -> Outcome:
+    """The first words a nested agent hears: the request, or the arguments as JSON."""
+    only = bound.as_json.get("request") if set(bound.as_json) == {"request"} else None
+    text = only if isinstance(only, str) else json.dumps(bound.as_json, ensure_ascii=False)
+    content = types.Content(role="user", parts=[types.Part(text=text)])
+    event = Event(
+        invocation_id=call.invocation,
+        author=USER,
+        user_id=user,
+        branch=call.inner,
+        content=content,
+    )
+    return Outcome(call=call, entering=event)
+
+
+def left(story: Story, call: Call, nested: Agent, *, skip: bool) -> Outcome:
+    """What a nested agent brought about: its last words, and the state it changed."""
+    events = story.branch(call.inner).events
+    response = _response(events, nested)
+    delta = {k: v for e in events for k, v in e.actions.state_delta.items()}
+    actions = EventActions(state_delta=delta, skip_summarization=skip or None)
+    text = response.get("result")
+    parts = [types.Part(text=text)] if skip and isinstance(text, str) and text else []
+    return Outcome(call=call, report=Report(response=response, parts=parts, actions=actions))
+
+
+def _response(events: list[Event], nested: Agent) -> dict[str, JsonValue]:
+    spoken = [event for event in events if event.author != USER and not event.questions]
+    last = next((event for event in reversed(spoken) if any(event.texts())), None)
+    if spoken and spoken[-1].error_code:
+        return {"error": spoken[-1].error_message or spoken[-1].error_code}
+    text = "\n".join(last.texts()) if last else ""
+    if nested.output_schema is None:
+        return {"result": text}
+    try:
+        value = nested.output_schema.model_validate_json(text)
+    except ValidationError as error:
+        return {"error": f"{nested.name} answered in a form that does not fit: {error}"}
+    return cast("dict[str, JsonValue]", value.model_dump(mode="json", exclude_none=True))

@@ -1,0 +1,249 @@
+"""A session in hand: its story under a lease, and the one way to add to it."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from agents.runtime.errors import SessionBusy, SessionConflict, StoreUnavailable
+from agents.runtime.events import Event
+from agents.runtime.messages import heard
+from agents.runtime.slot.port import (
+    NOTHING,
+    Begun,
+    Busy,
+    Commit,
+    Companions,
+    Json,
+    OpenCall,
+    SessionKey,
+    Slot,
+)
+from agents.runtime.story import USER, Call, Story
+
+Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
+"""What goes into the slot with new events: (key, story with them, the new events, now in ms)."""
+
+
+def nothing(_key: SessionKey, _story: Story, _new: Sequence[Event], _now: int) -> Companions:
+    """No companions."""
+    return NOTHING
+
+
+class Held:
+    """A session that this process holds.
+
+    `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`;
+    `temp` has those, by invocation. `entry` is the inbox entry being worked on.
+    """
+
+    def __init__(
+        self, slot: Slot, key: SessionKey, begun: Begun, *, companion: Companion = nothing
+    ) -> None:
+        """Take over what `begin` answered."""
+        self.slot = slot
+        self.key = key
+        self.fence = begun.fence
+        self.version = begun.version
+        self.attempt = begun.attempt
+        self.story = Story(begun.events)
+        self.state: dict[str, Any] = dict(begun.state)
+        self.temp: dict[str, dict[str, Any]] = {
+            name: _dict(kept.get("temp")) for name, kept in begun.invocations.items()
+        }
+        self.results = dict(begun.results)
+        self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
+        self.entry: str | None = None
+        self.lost = False
+        self._companion = companion
+        self._head = begun.head
+        self._heard: list[Event] = []
+        self._popping = False
+        self._open = dict(begun.open)
+        self._began = time.monotonic()
+        self._now = begun.now
+        self._commits = 0
+        self._lock = asyncio.Lock()
+
+    @property
+    def now(self) -> int:
+        """The store's time in milliseconds, as far as this process can tell."""
+        return self._now + int((time.monotonic() - self._began) * 1000)
+
+    @property
+    def next_version(self) -> int:
+        """The version the next event will have."""
+        return self.version + len(self._heard) + 1
+
+    @property
+    def unstored(self) -> bool:
+        """Whether an inbox entry was taken and is not stored yet."""
+        return self._popping
+
+    def take(self) -> bool:
+        """Take the oldest inbox entry into the story; False when there is none."""
+        if self._head is None:
+            return False
+        self.entry, self._popping = self._head.id, True
+        version, now = self.version + 1, self.now / 1000
+        self._heard = list(heard(self._head, self.story, version=version, now=now))
+        for event in self._heard:
+            self._remember(event)
+            self.story.add(event)
+        return True
+
+    def view(self, invocation: str) -> dict[str, Any]:
+        """The live state an invocation sees, `temp:` included."""
+        return {**self.state, **self.temp.setdefault(invocation, {})}
+
+    async def commit(
+        self, events: Sequence[Event] = (), *, results: Mapping[str, JsonValue] | None = None
+    ) -> list[Event]:
+        """Store what was heard and these events in one step; give back what a client may see."""
+        async with self._lock:
+            for event in events:
+                self._remember(event)
+                self.story.add(event)
+            new = [_without_temp(event) for event in (*self._heard, *events)]
+            commit = self._composed(new, results or {})
+            done = await self.slot.commit(self.key, commit)
+            self.version, self._head = done.version, done.head
+            self._heard, self._popping = [], False
+            if new or commit.pop:
+                self.attempt = 1
+            return [event for event in new if _shown(event)]
+
+    def _composed(self, new: Sequence[Event], results: Mapping[str, JsonValue]) -> Commit:
+        self._commits += 1
+        companions = self._companion(self.key, self.story, new, self.now) if new else NOTHING
+        self.notes.update(companions.notes)
+        opened, closed = self._open_calls()
+        deltas = [event.actions.state_delta for event in new]
+        state = {key: value for delta in deltas for key, value in delta.items()}
+        return Commit(
+            id=f"{self.fence}-{self._commits}",
+            fence=self.fence,
+            version=self.version,
+            events=new,
+            state={k: v for k, v in state.items() if not k.startswith(("app:", "user:"))},
+            app_state={k: v for k, v in state.items() if k.startswith("app:")},
+            user_state={k: v for k, v in state.items() if k.startswith("user:")},
+            user=self.user,
+            pop=self.entry if self._popping else None,
+            opened=opened,
+            closed=closed,
+            results=results,
+            invocations=self._invocations(new),
+            companions=companions,
+        )
+
+    @property
+    def user(self) -> str:
+        """The person whose words are worked on; the session's user when nobody is named."""
+        for event in reversed(self.story.events):
+            if event.author == USER and event.user_id:
+                return event.user_id
+        return self.key.user
+
+    def _remember(self, event: Event) -> None:
+        for key, value in event.actions.state_delta.items():
+            if key.startswith("temp:"):
+                self.temp.setdefault(event.invocation_id, {})[key] = value
+            else:
+                self.state[key] = value
+
+    def _open_calls(self) -> tuple[dict[str, OpenCall], list[str]]:
+        now = {
+            call.id: _open_call(call, self.notes.get(call.id, {}))
+            for call in self.story.open.values()
+        }
+        opened = {cid: call for cid, call in now.items() if self._open.get(cid) != call}
+        closed = [cid for cid in self._open if cid not in now]
+        self._open = now
+        return opened, closed
+
+    def _invocations(self, new: Sequence[Event]) -> dict[str, Json | None]:
+        changed: dict[str, Json | None] = {}
+        for name in {event.invocation_id for event in new}:
+            kept = self.temp.get(name)
+            if kept and self._goes_on(name):
+                changed[name] = {"temp": dict(kept)}
+            elif name in self.temp:
+                del self.temp[name]
+                changed[name] = None
+        return changed
+
+    def _goes_on(self, invocation: str) -> bool:
+        if any(call.invocation == invocation for call in self.story.open.values()):
+            return True
+        strands = self.story.branches.items()
+        return any(b.invocation == invocation and self.story.wakes(name) for name, b in strands)
+
+
+@contextlib.asynccontextmanager
+async def hold(
+    slot: Slot, key: SessionKey, *, owner: str, lease: int, companion: Companion = nothing
+) -> AsyncIterator[Held]:
+    """Take a session in hand for as long as the block lasts; raises SessionBusy.
+
+    `lease` is in milliseconds and renewed three times in its length.
+    """
+    begun = await slot.begin(key, owner=owner, lease=lease)
+    if isinstance(begun, Busy):
+        raise SessionBusy(begun.until)
+    held = Held(slot, key, begun, companion=companion)
+    heartbeat = asyncio.create_task(_beat(held, lease))  # lives exactly as long as the block
+    try:
+        yield held
+    finally:
+        heartbeat.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await heartbeat
+        with contextlib.suppress(SessionConflict, StoreUnavailable):
+            await slot.release(key, held.fence)
+
+
+async def _beat(held: Held, lease: int) -> None:
+    while not held.lost:
+        await asyncio.sleep(lease / 3000)
+        with contextlib.suppress(StoreUnavailable):
+            held.lost = not await held.slot.renew(held.key, held.fence, lease=lease)
+
+
+def _open_call(call: Call, note: Json) -> OpenCall:
+    match call.status:
+        case "asked":
+            kind = "approval"
+        case "waiting" | "answered":
+            kind = "news"
+        case _:
+            kind = "tool"
+    return OpenCall(
+        name=call.name, kind=kind, version=call.version, request=call.request, note=note
+    )
+
+
+def _without_temp(event: Event) -> Event:
+    delta = event.actions.state_delta
+    if not any(key.startswith("temp:") for key in delta):
+        return event
+    kept = {key: value for key, value in delta.items() if not key.startswith("temp:")}
+    return event.model_copy(
+        update={"actions": event.actions.model_copy(update={"state_delta": kept})}
+    )
+
+
+def _shown(event: Event) -> bool:
+    """Whether a client sees an event: not its own words, not a nested agent's work."""
+    if event.author == USER:
+        return False
+    if event.branch is not None:
+        return bool(event.questions)
+    return bool(event.content or event.error_code or event.actions.state_delta)
+
+
+def _dict(value: JsonValue) -> dict[str, Any]:
+    return dict(value) if isinstance(value, dict) else {}

@@ -1,0 +1,164 @@
+"""What a model is shown: a strand's events as contents that a strict provider accepts.
+
+As many responses as calls, in order, directly after them; our ids taken off, the model's own ids
+and thought signatures untouched; no part of a confirmation. A result that arrived after the
+person had talked on is told where it arrived.
+"""
+
+import json
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from google.genai import types
+from pydantic import JsonValue
+
+from agents.runtime.agent import Agent
+from agents.runtime.events import Event
+from agents.runtime.story import USER, Answer, Call, Story
+
+NEWS = "News of the call {name} made earlier: "
+
+Notes = Mapping[str, Mapping[str, JsonValue]]
+
+
+def contents(
+    agent: Agent, story: Story, *, branch: str | None = None, notes: Notes | None = None
+) -> list[types.Content]:
+    """The conversation as `agent` reads it; `notes` tell more about open calls, by id."""
+    events = story.branch(branch).events
+    if agent.include_contents == "none":
+        events = events[_last_turn(events) :]
+    talk = [event.version for event in events if _speech(event)]
+    reader = _Reader(agent, story, talk, notes or {}, events[-1].version if events else 0)
+    return [content for event in events for content in reader.read(event)]
+
+
+def _last_turn(events: list[Event]) -> int:
+    turns = [i for i, event in enumerate(events) if _speech(event)]
+    return turns[-1] if turns else 0
+
+
+def _speech(event: Event) -> bool:
+    """Whether a person says something in this event, answers to calls aside."""
+    return event.author == USER and any(p.function_response is None for p in event.parts)
+
+
+class _Reader:
+    """One reading of a strand by one agent."""
+
+    def __init__(
+        self, agent: Agent, story: Story, talk: list[int], notes: Notes, last: int
+    ) -> None:
+        self.agent = agent
+        self.story = story
+        self.talk = talk
+        self.notes = notes
+        self.last = last
+
+    def read(self, event: Event) -> list[types.Content]:
+        """The contents one event becomes: none, one, or a call with its responses."""
+        if event.author == USER:
+            return self._heard(event)
+        if event.questions or event.content is None:
+            return []
+        if event.get_function_responses():
+            return self._late(event)
+        if event.author != self.agent.name:
+            return self._quoted(event)
+        return [] if self._overtaken(event) else self._spoken(event)
+
+    def _heard(self, event: Event) -> list[types.Content]:
+        said = [part for part in event.parts if part.function_response is None]
+        content = [types.Content(role="user", parts=said)] if said else []
+        return self._late(event) + content
+
+    def _spoken(self, event: Event) -> list[types.Content]:
+        parts = [_wire_call(part, event) for part in event.parts]
+        spoken = types.Content(role="model", parts=parts)
+        calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
+        if not calls:
+            return [spoken]
+        answers = [self._response(call, event) for call in calls]
+        return [spoken, types.Content(role="user", parts=answers)]
+
+    def _response(self, call: Call, event: Event) -> types.Part:
+        shown = [a for a in call.responses if not self._talk_between(call.version, a.version)]
+        real = [a for a in shown if not a.placeholder]
+        response = dict((real or shown)[-1].response.response or {}) if shown else {}
+        if not real:
+            response = {**(response or {"status": "pending"}), **self.notes.get(call.id, {})}
+        wire_id = event.model_ids.get(call.id)
+        return types.Part(
+            function_response=types.FunctionResponse(
+                id=wire_id, name=call.name, response=response
+            )
+        )
+
+    def _late(self, event: Event) -> list[types.Content]:
+        """News of calls after which the person had talked on: told as what was heard then."""
+        parts: list[types.Part] = []
+        for response in event.get_function_responses():
+            call = self.story.find(response.id or "")
+            if call is None or call.agent != self.agent.name or not self._newest(call, event):
+                continue
+            if self._talk_between(call.version, event.version):
+                text = NEWS.format(name=call.name) + json.dumps(
+                    response.response or {}, ensure_ascii=False, default=str
+                )
+                parts.append(types.Part(text=text))
+        return [types.Content(role="user", parts=parts)] if parts else []
+
+    def _newest(self, call: Call, event: Event) -> bool:
+        real = [a.version for a in call.responses if not a.placeholder]
+        return bool(real) and real[-1] == event.version
+
+    def _talk_between(self, after: int, before: int) -> bool:
+        place = bisect_right(self.talk, after)
+        return place < len(self.talk) and self.talk[place] < before
+
+    def _overtaken(self, event: Event) -> bool:
+        """Whether a text only told of an earlier response to a call that has a newer one now."""
+        if event.get_function_calls():
+            return False
+        return any(
+            self._overtakes(event, call)
+            for call in self.story.calls.values()
+            if call.version < event.version and len(call.responses) > 0
+        )
+
+    def _overtakes(self, event: Event, call: Call) -> bool:
+        before = [a for a in call.responses if a.version < event.version]
+        after = [a for a in call.responses if a.version > event.version]
+        if not after or call.invocation != event.invocation_id:
+            return False
+        if self._talk_between(call.version, after[-1].version):
+            return False
+        return after[-1].version == self.last or _same_voice(before, after)
+
+    def _quoted(self, event: Event) -> list[types.Content]:
+        parts = [types.Part(text="For context:")]
+        for part in event.parts:
+            if part.text and not part.thought:
+                parts.append(types.Part(text=f"[{event.author}] said: {part.text}"))
+            elif part.function_call:
+                call = part.function_call
+                text = f"[{event.author}] called tool `{call.name}` with {json.dumps(call.args)}"
+                parts.append(types.Part(text=text))
+        return [types.Content(role="user", parts=parts)] if len(parts) > 1 else []
+
+
+def _same_voice(before: list[Answer], after: list[Answer]) -> bool:
+    return any(
+        old.author == new.author and old.invocation == new.invocation
+        for old in before
+        for new in after
+    )
+
+
+def _wire_call(part: types.Part, event: Event) -> types.Part:
+    """A part as the model sent it: a call gets its own id back, or none."""
+    call = part.function_call
+    if call is None:
+        return part
+    wire = call.model_copy(update={"id": event.model_ids.get(call.id or "")})
+    return part.model_copy(update={"function_call": wire})

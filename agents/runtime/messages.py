@@ -1,0 +1,106 @@
+"""What a client says to a session: checked against what is open, then turned into events."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from google.genai import types
+
+from agents.runtime.confirmation import REQUEST_CONFIRMATION, read_answer
+from agents.runtime.errors import AnswerError
+from agents.runtime.events import Event, EventActions
+from agents.runtime.payload import check
+from agents.runtime.slot.port import Entry
+from agents.runtime.story import USER, Call, Story
+
+
+def accepted(message: types.Content, story: Story) -> types.Content:
+    """The message as it will be stored: responses validated, named and addressed by our ids.
+
+    Raises AnswerError when it fits no open call; PayloadError when a payload breaks the schema.
+    """
+    parts = message.parts or []
+    if not parts:
+        raise AnswerError("the message is empty")
+    if any(part.function_call for part in parts):
+        raise AnswerError("a message of a user must not contain function calls")
+    responses = [part.function_response for part in parts if part.function_response]
+    if not responses:
+        return types.Content(role="user", parts=parts)
+    if len(responses) < len(parts):
+        raise AnswerError("answers to calls must not be mixed with other parts")
+    answers = [_accepted(response, story) for response in responses]
+    if len({call.invocation for call, _ in answers}) > 1:
+        raise AnswerError("the answers belong to different invocations; send them apart")
+    return types.Content(role="user", parts=[part for _, part in answers])
+
+
+def _accepted(response: types.FunctionResponse, story: Story) -> tuple[Call, types.Part]:
+    if not response.id:
+        raise AnswerError("a function response without an id answers nothing")
+    call = story.asked_by(response.id)
+    if call is not None and response.name in (None, REQUEST_CONFIRMATION):
+        return call, _confirmation(call, response)
+    call = story.find(response.id)
+    if call is None:
+        raise AnswerError(f"there is no call {response.id!r} in this session")
+    if call.question is not None or response.name == REQUEST_CONFIRMATION:
+        raise AnswerError(f"{call.name} waits for an answer to request {call.request!r}")
+    if not call.long_running:
+        raise AnswerError(f"only a long-running call can be answered, {call.name} is none")
+    update = {"id": call.id, "name": call.name}
+    return call, types.Part(function_response=response.model_copy(update=update))
+
+
+def _confirmation(call: Call, response: types.FunctionResponse) -> types.Part:
+    answer = read_answer(response.response)
+    schema = call.question.payload_schema if call.question else None
+    if schema is None and answer.payload is not None:
+        raise AnswerError(f"nothing but yes or no was asked about {call.name}")
+    if schema is not None and answer.confirmed:
+        payload: Any = answer.payload if answer.payload is not None else {}
+        if not isinstance(payload, dict):
+            raise AnswerError("a payload must be an object")
+        answer = answer.model_copy(update={"payload": check(schema, payload)})
+    said = answer.model_dump(mode="json", exclude_none=True, exclude={"hint"})
+    return types.Part(
+        function_response=types.FunctionResponse(
+            id=response.id, name=REQUEST_CONFIRMATION, response=said
+        )
+    )
+
+
+def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[Event]:
+    """The events an inbox entry becomes; none when it does not fit the session any more.
+
+    A text starts an invocation, an answer re-enters the one of its call; answers to calls of
+    nested agents go to their strands, one event each.
+    """
+    content = types.Content.model_validate(entry.body.get("content") or {"role": "user"})
+    strands: dict[tuple[str | None, str], list[types.Part]] = {}
+    for part in content.parts or []:
+        place = _place(part, story, version)
+        if place is not None:
+            strands.setdefault(place, []).append(part)
+    delta = entry.body.get("state_delta")
+    user_id = entry.body.get("user_id")
+    return [
+        Event(
+            version=version + offset,
+            invocation_id=invocation,
+            author=USER,
+            user_id=str(user_id) if user_id else None,
+            branch=branch,
+            content=types.Content(role="user", parts=parts),
+            actions=EventActions(state_delta=delta if isinstance(delta, dict) else {}),
+            timestamp=now,
+        )
+        for offset, ((branch, invocation), parts) in enumerate(strands.items())
+    ]
+
+
+def _place(part: types.Part, story: Story, version: int) -> tuple[str | None, str] | None:
+    response = part.function_response
+    if response is None:
+        return None, f"inv-{version}"
+    call = story.asked_by(response.id or "") or story.find(response.id or "")
+    return (call.branch, call.invocation) if call else None

@@ -1,0 +1,186 @@
+"""What came of a call in one step, and the events that record the outcomes of a batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from google.genai import types
+from pydantic import BaseModel, Field, JsonValue
+
+from agents.runtime.confirmation import Question, ToolConfirmation, request_part
+from agents.runtime.events import Event, EventActions
+from agents.runtime.story import Call
+
+
+class Report(BaseModel):
+    """What a body brought about, as JSON: kept in the slot until its batch is complete.
+
+    `response` None means nothing yet. `progress` are intermediate responses, oldest first.
+    """
+
+    response: dict[str, JsonValue] | None = None
+    progress: list[dict[str, JsonValue]] = Field(default_factory=list[dict[str, JsonValue]])
+    parts: list[types.Part] = Field(default_factory=list[types.Part])
+    actions: EventActions = Field(default_factory=EventActions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A question to put to a person about a call, and what stands for the result until then."""
+
+    question: Question
+    shown: ToolConfirmation
+    placeholder: dict[str, JsonValue] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came of one call: a result, a question, or the words a nested agent starts with."""
+
+    call: Call
+    report: Report = field(default_factory=Report)
+    ask: Ask | None = None
+    entering: Event | None = None
+
+
+def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[Event]:
+    """The events of a batch's outcomes, from `version` on.
+
+    One response event in the order of the calls; beside it, when people are asked, the request
+    event: before a response event that holds placeholders only, else after it.
+    """
+    entering = [o.entering for o in outcomes if o.entering is not None]
+    outcomes = [o for o in outcomes if o.entering is None]
+    asks = [o for o in outcomes if o.ask is not None]
+    responses = _response_event(outcomes, now=now) if outcomes else None
+    requests = _request_event(asks, now=now) if asks else None
+    waiting_only = len(asks) == len(outcomes)
+    order = (requests, responses) if waiting_only else (responses, requests)
+    events = [event for event in (*order, *entering) if event is not None]
+    return [_at(event, version + i) for i, event in enumerate(events)]
+
+
+def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
+    parts: list[types.Part] = []
+    pending: list[str] = []
+    actions = EventActions()
+    for outcome in outcomes:
+        parts += _parts(outcome)
+        if outcome.ask is None and outcome.report.response is None:
+            pending.append(outcome.call.id)
+        _merge(actions, outcome)
+    if outcomes and all(o.ask and not o.ask.question.dynamic for o in outcomes):
+        actions.skip_summarization = True
+    if not parts and not pending:
+        return None
+    call = outcomes[0].call
+    return Event(
+        invocation_id=call.invocation,
+        author=call.agent,
+        branch=call.branch,
+        content=types.Content(role="user", parts=parts) if parts else None,
+        actions=actions,
+        pending=pending,
+        timestamp=now,
+    )
+
+
+def _parts(outcome: Outcome) -> list[types.Part]:
+    call = outcome.call
+    answers = [(answer, True) for answer in outcome.report.progress]
+    if outcome.ask is not None:
+        answers += [(outcome.ask.placeholder, False)] if outcome.ask.placeholder else []
+    elif outcome.report.response is not None:
+        answers.append((outcome.report.response, False))
+    parts = [
+        types.Part(
+            function_response=types.FunctionResponse(
+                id=call.id, name=call.name, response=dict(answer), will_continue=more or None
+            )
+        )
+        for answer, more in answers
+    ]
+    return parts + list(outcome.report.parts)
+
+
+def _merge(actions: EventActions, outcome: Outcome) -> None:
+    done = outcome.report.actions
+    for key, value in done.state_delta.items():
+        old = actions.state_delta.get(key)
+        both = isinstance(old, dict) and isinstance(value, dict)
+        actions.state_delta[key] = _merged(old, value) if both else value
+    actions.skip_summarization = done.skip_summarization or actions.skip_summarization
+    actions.transfer_to_agent = done.transfer_to_agent or actions.transfer_to_agent
+    if outcome.ask is not None:
+        actions.requested_tool_confirmations[outcome.call.id] = outcome.ask.shown
+
+
+def _merged(old: JsonValue, new: JsonValue) -> JsonValue:
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
+
+
+def _request_event(asks: Sequence[Outcome], *, now: float) -> Event:
+    call = asks[0].call
+    return Event(
+        invocation_id=call.invocation,
+        author=call.agent,
+        branch=call.branch,
+        content=types.Content(role="model", parts=[_request(o, "") for o in asks]),
+        questions={str(i): o.ask.question for i, o in enumerate(asks) if o.ask},
+        timestamp=now,
+    )
+
+
+def _request(outcome: Outcome, request_id: str) -> types.Part:
+    call, ask = outcome.call, outcome.ask
+    shown = ask.shown if ask else ToolConfirmation()
+    wire = types.FunctionCall(id=call.id, name=call.name, args=call.args)
+    return request_part(request_id, call=wire, question=shown)
+
+
+def _at(event: Event, version: int) -> Event:
+    """The event at its version; requests get their ids, `<version>-<part>`."""
+    if not event.questions:
+        return event.model_copy(update={"version": version})
+    ids = [f"{version}-{i}" for i in range(len(event.parts))]
+    parts = [_with_id(part, request_id) for part, request_id in zip(event.parts, ids, strict=True)]
+    return event.model_copy(
+        update={
+            "version": version,
+            "content": types.Content(role="model", parts=parts),
+            "questions": dict(zip(ids, event.questions.values(), strict=True)),
+            "long_running_tool_ids": set(ids),
+        }
+    )
+
+
+def _with_id(part: types.Part, call_id: str) -> types.Part:
+    call = part.function_call
+    return types.Part(function_call=call.model_copy(update={"id": call_id})) if call else part
+
+
+def spoken(
+    content: types.Content, *, version: int, author: str, invocation: str, branch: str | None
+) -> Event:
+    """The event of a model's reply at its version: each call gets its id, `<version>-<part>`."""
+    parts: list[types.Part] = []
+    model_ids: dict[str, str] = {}
+    for i, part in enumerate(content.parts or []):
+        call = part.function_call
+        if call is None:
+            parts.append(part)
+            continue
+        cid = f"{version}-{i}"
+        if call.id:
+            model_ids[cid] = call.id
+        update = {"function_call": call.model_copy(update={"id": cid})}
+        parts.append(part.model_copy(update=update))
+    return Event(
+        version=version,
+        invocation_id=invocation,
+        author=author,
+        branch=branch,
+        content=types.Content(role="model", parts=parts),
+        model_ids=model_ids,
+    )

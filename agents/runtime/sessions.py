@@ -1,0 +1,143 @@
+"""Sessions as Google ADK's programs know them: a door onto the slot."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import JsonValue
+
+from agents.runtime.errors import AlreadyExistsError, SessionNotFoundError
+from agents.runtime.events import Event
+from agents.runtime.held import hold
+from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import SessionKey, Slot, View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetSessionConfig:
+    """How much of a session is read: the newest events, or those from a time on (seconds)."""
+
+    num_recent_events: int | None = None
+    after_timestamp: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """A copy of a session: its events, oldest first, and its state, prefixes included."""
+
+    id: str
+    app_name: str
+    user_id: str
+    state: dict[str, Any] = field(default_factory=dict[str, Any])
+    events: list[Event] = field(default_factory=list[Event])
+    last_update_time: float = 0.0
+
+
+class SessionService:
+    """Sessions in a slot."""
+
+    def __init__(self, slot: Slot, *, tenant: str = "local") -> None:
+        """Keep sessions in `slot`."""
+        self.slot = slot
+        self.tenant = tenant
+
+    async def create_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        state: dict[str, JsonValue] | None = None,
+        session_id: str | None = None,
+    ) -> Session:
+        """A new session; without an id it gets one. Raises AlreadyExistsError."""
+        name = (session_id or "").strip() or uuid.uuid4().hex
+        key = SessionKey(app_name, user_id, name, self.tenant)
+        if not await self.slot.apply(key, state=state or {}, create=True):
+            raise AlreadyExistsError(f"there is a session {name!r} of {user_id!r} already")
+        view = await self.slot.read(key)
+        if view is None:
+            raise SessionNotFoundError(f"the session {name!r} is gone")
+        return _session(key, view)
+
+    async def get_session(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        session_id: str,
+        config: GetSessionConfig | None = None,
+    ) -> Session | None:
+        """A copy of a session; None when there is none."""
+        key = SessionKey(app_name, user_id, session_id, self.tenant)
+        view = await self.slot.read(key)
+        if view is None:
+            return None
+        session = _session(key, view)
+        if config is not None and config.num_recent_events is not None:
+            count = config.num_recent_events
+            session.events = session.events[-count:] if count else []
+        if config is not None and config.after_timestamp is not None:
+            since = config.after_timestamp
+            session.events = [event for event in session.events if event.timestamp >= since]
+        return session
+
+    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
+        """The sessions of an app (of one user), without events, oldest update first."""
+        found: list[Session] = []
+        for key in await self.slot.list(app=app_name, user=user_id, tenant=self.tenant):
+            view = await self.slot.read(key, parts=("state",))
+            if view is not None:
+                found.append(_session(key, view))
+        return found
+
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Forget a session, if there is one; `app:` and `user:` state stays."""
+        await self.slot.delete(SessionKey(app_name, user_id, session_id, self.tenant))
+
+    async def append_event(self, session: Session, event: Event) -> Event:
+        """Store an event at the end of a session and apply its state; a partial one is not stored.
+
+        Raises SessionNotFoundError, and SessionConflict when somebody holds the session.
+        """
+        if event.partial:
+            return event
+        key = SessionKey(session.app_name, session.user_id, session.id, self.tenant)
+        if await self.slot.read(key, parts=("state",)) is None:
+            raise SessionNotFoundError(f"there is no session {session.id!r}")
+        if event.version and any(event.version == known.version for known in session.events):
+            return event
+        async with hold(self.slot, key, owner=uuid.uuid4().hex, lease=10_000) as held:
+            stored = event.model_copy(update={"version": held.next_version})
+            await held.commit([stored])
+        session.state.update(event.actions.state_delta)
+        session.events.append(stored)
+        return stored
+
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """The user's keys, without their prefix."""
+        key = SessionKey(app_name, user_id, "", self.tenant)
+        found = await self.slot.list(app=app_name, user=user_id, tenant=self.tenant)
+        view = await self.slot.read(found[-1] if found else key, parts=("state",))
+        state = view.state if view else {}
+        return {k.removeprefix("user:"): v for k, v in state.items() if k.startswith("user:")}
+
+
+class InMemorySessionService(SessionService):
+    """Sessions in this process's memory."""
+
+    def __init__(self, *, tenant: str = "local") -> None:
+        """Start without sessions."""
+        super().__init__(MemorySlot(), tenant=tenant)
+
+
+def _session(key: SessionKey, view: View) -> Session:
+    return Session(
+        id=key.id,
+        app_name=key.app,
+        user_id=key.user,
+        state=dict(view.state),
+        events=list(view.events),
+        last_update_time=view.updated,
+    )
+
+

@@ -1,0 +1,83 @@
+"""What comes next: a pure function of an agent and the events of its session.
+
+The same few kinds serve a new message, a decision three weeks later, news of a ticket, and the
+process that takes over after a crash.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agents.runtime.agent import Agent
+from agents.runtime.story import Call, Story
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel:
+    """Ask the model of `agent`, a member of the tree of `root`."""
+
+    root: Agent
+    agent: Agent
+    branch: str | None
+    invocation: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools:
+    """Go on with these calls of one batch: ask, refuse or run each; enter or leave nested agents."""
+
+    root: Agent
+    agent: Agent
+    calls: Sequence[Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do until somebody answers one of these calls."""
+
+    calls: Sequence[Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Nothing to do until somebody speaks."""
+
+
+Step = CallModel | RunTools | Wait | Done
+
+
+def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
+    """The next step of a strand of a session: calls first, then the model, else wait."""
+    open_calls = [call for call in story.unsettled.values() if call.branch == branch]
+    ready: list[Call] = []
+    for call in open_calls:
+        step = _step_of_call(agent, story, call)
+        if isinstance(step, (CallModel, RunTools)):
+            return step
+        if step is None:
+            ready.append(call)
+    if ready:
+        batch = [call for call in ready if call.version == ready[0].version]
+        return RunTools(agent, speaker(agent, batch[0].agent), batch)
+    if story.wakes(branch):
+        strand = story.branch(branch)
+        return CallModel(agent, speaker(agent, strand.floor), branch, strand.invocation)
+    return Wait(open_calls) if open_calls else Done()
+
+
+def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
+    """The step of the nested agent that works on a call; None when the call itself is ready."""
+    if call.status in ("new", "decided"):
+        return None
+    if call.status != "entered":
+        return Wait((call,))
+    nested = speaker(agent, call.agent).nested(call.name)
+    if nested is None:
+        return None
+    step = next_step(nested, story, call.inner)
+    return None if isinstance(step, Done) else step
+
+
+def speaker(agent: Agent, name: str | None) -> Agent:
+    """The agent of that name in the tree; the root when it is gone."""
+    return agent.find_agent(name or "") or agent
+

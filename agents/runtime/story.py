@@ -1,0 +1,245 @@
+"""A session's events and what they say about each call: a fold, built event by event.
+
+What is open, what a person answered and whether the model has something new to read is computed
+here and nowhere stored.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from google.genai import types
+
+from agents.runtime.confirmation import (
+    REQUEST_CONFIRMATION,
+    Question,
+    ToolConfirmation,
+    read_answer,
+)
+from agents.runtime.events import Event
+
+USER = "user"
+
+CallStatus = Literal["new", "entered", "asked", "decided", "waiting", "answered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One response to a call: where it stands, and whether it came from outside."""
+
+    version: int
+    response: types.FunctionResponse
+    invocation: str
+    author: str
+    placeholder: bool = False
+
+
+@dataclass(slots=True, kw_only=True)
+class Call:
+    """A call and how far it got.
+
+    `new` (its body did not run), `entered` (a nested agent works on it), `asked` (a person has to
+    answer `question`), `decided` (they did: `answer`), `waiting` (its body ran, results come
+    later), `answered`. `version` is the version of the event that made it.
+    """
+
+    id: str
+    name: str
+    args: dict[str, object]
+    agent: str
+    invocation: str
+    branch: str | None
+    version: int
+    long_running: bool
+    status: CallStatus = "new"
+    request: str | None = None
+    question: Question | None = None
+    answer: ToolConfirmation | None = None
+    decided_by: str | None = None
+    responses: list[Answer] = field(default_factory=list[Answer])
+
+    @property
+    def inner(self) -> str:
+        """The branch of the events of a nested agent working on this call."""
+        path = f"{self.name}@{self.id}"
+        return f"{self.branch}/{path}" if self.branch else path
+
+
+@dataclass(slots=True)
+class Branch:
+    """One strand of events: the conversation itself (None), or a nested agent's.
+
+    `floor` is the agent that speaks next. `spoken_to` and `touched` are what the model has not
+    read yet: a person's words, and answered calls. `invocation` is the one those belong to.
+    """
+
+    events: list[Event] = field(default_factory=list[Event])
+    floor: str | None = None
+    spoken_to: bool = False
+    touched: list[str] = field(default_factory=list[str])
+    invocation: str = ""
+
+
+class Story:
+    """The events of a session in hand, folded.
+
+    `calls` are all there are, by id; `unsettled` those without an answer, `open` those without
+    their last one.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        """Fold `events`, oldest first."""
+        self.events: list[Event] = []
+        self.calls: dict[str, Call] = {}
+        self.unsettled: dict[str, Call] = {}
+        self.open: dict[str, Call] = {}
+        self.branches: dict[str | None, Branch] = {None: Branch()}
+        self._requests: dict[str, str] = {}
+        for event in events:
+            self.add(event)
+
+    def branch(self, name: str | None) -> Branch:
+        """A strand; an empty one if nothing happened there."""
+        return self.branches.get(name) or Branch()
+
+    def add(self, event: Event) -> None:
+        """Fold in the next event."""
+        self.events.append(event)
+        branch = self.branches.setdefault(event.branch, Branch())
+        branch.events.append(event)
+        if event.author == USER:
+            self._heard(event, branch)
+        elif event.questions:
+            self._asked(event)
+        elif event.get_function_responses() or event.pending:
+            self._answered(event, branch)
+        elif event.content or event.error_code:
+            self._spoke(event, branch)
+
+    def asked_by(self, request_id: str) -> Call | None:
+        """The call that a request for confirmation is about."""
+        return self.calls.get(self._requests.get(request_id, ""))
+
+    def find(self, call_id: str) -> Call | None:
+        """A call by our id, or by the id the model gave it (the newest of that id)."""
+        if call_id in self.calls:
+            return self.calls[call_id]
+        for event in reversed(self.events):
+            for ours, theirs in event.model_ids.items():
+                if theirs == call_id:
+                    return self.calls.get(ours)
+        return None
+
+    def batch(self, call: Call) -> list[Call]:
+        """The calls made together with this one, itself included."""
+        return [c for c in self.calls.values() if c.version == call.version]
+
+    def settled(self, call: Call) -> bool:
+        """Whether every call made together with this one has its answer."""
+        return not any(c.version == call.version for c in self.unsettled.values())
+
+    def wakes(self, name: str | None) -> bool:
+        """Whether the model of a strand has something new to read and nothing to wait for."""
+        branch = self.branch(name)
+        return branch.spoken_to or any(self.settled(self.calls[c]) for c in branch.touched)
+
+    def _spoke(self, event: Event, branch: Branch) -> None:
+        branch.spoken_to, branch.touched = False, []
+        branch.floor, branch.invocation = event.author, event.invocation_id
+        long_running = event.long_running_tool_ids or set()
+        for function_call in event.get_function_calls():
+            call = Call(
+                id=function_call.id or "",
+                name=function_call.name or "",
+                args=dict(function_call.args or {}),
+                agent=event.author,
+                invocation=event.invocation_id,
+                branch=event.branch,
+                version=event.version,
+                long_running=function_call.id in long_running,
+            )
+            self.calls[call.id] = self.unsettled[call.id] = self.open[call.id] = call
+
+    def _asked(self, event: Event) -> None:
+        for request_id, question in event.questions.items():
+            call = self.calls.get(question.call_id)
+            if call is not None:
+                call.status, call.request, call.question = "asked", request_id, question
+                call.answer = call.decided_by = None
+                self._requests[request_id] = call.id
+
+    def _answered(self, event: Event, branch: Branch) -> None:
+        for call_id in event.pending:
+            self._mark_waiting(call_id)
+        for response in event.get_function_responses():
+            call = self.calls.get(response.id or "")
+            if call is None:
+                continue
+            placeholder = call.id in event.actions.requested_tool_confirmations
+            self._keep(call, event, response, placeholder=placeholder)
+            if not placeholder and not response.will_continue:
+                self._settle(call, branch, wake=not event.actions.skip_summarization)
+                if not call.long_running or _failed(response):
+                    self._close(call)
+        branch.floor = event.actions.transfer_to_agent or event.author
+        branch.invocation = event.invocation_id
+
+    def _mark_waiting(self, call_id: str) -> None:
+        call = self.calls.get(call_id)
+        if call is not None and call.status != "answered":
+            call.status = "waiting"
+
+    def _heard(self, event: Event, branch: Branch) -> None:
+        for response in event.get_function_responses():
+            if response.name == REQUEST_CONFIRMATION:
+                self._decided(event, response)
+            else:
+                self._news(event, response, branch)
+        if any(p.function_response is None for p in event.parts):
+            branch.spoken_to, branch.invocation = True, event.invocation_id
+            parent = event.branch and self.calls.get(event.branch.rsplit("@", 1)[-1])
+            if parent and parent.status == "new":
+                parent.status = "entered"
+
+    def _decided(self, event: Event, response: types.FunctionResponse) -> None:
+        call = self.asked_by(response.id or "")
+        if call is None or call.request != response.id or call.status != "asked":
+            return
+        call.status, call.answer = "decided", read_answer(response.response)
+        call.decided_by = event.user_id
+
+    def _news(self, event: Event, response: types.FunctionResponse, branch: Branch) -> None:
+        call = self.find(response.id or "")
+        if call is None:
+            return
+        self._keep(call, event, response, placeholder=False)
+        if response.will_continue:
+            if not event.actions.skip_summarization:
+                branch.touched.append(call.id)
+                branch.invocation = call.invocation
+            return
+        self._settle(call, branch, wake=not event.actions.skip_summarization)
+        self._close(call)
+        branch.floor, branch.invocation = call.agent, call.invocation
+
+    def _keep(
+        self, call: Call, event: Event, response: types.FunctionResponse, *, placeholder: bool
+    ) -> None:
+        call.responses.append(
+            Answer(event.version, response, event.invocation_id, event.author, placeholder)
+        )
+
+    def _close(self, call: Call) -> None:
+        """No more news is expected, though it is still accepted."""
+        self.open.pop(call.id, None)
+
+    def _settle(self, call: Call, branch: Branch, *, wake: bool) -> None:
+        call.status = "answered"
+        self.unsettled.pop(call.id, None)
+        if wake:
+            branch.touched.append(call.id)
+
+
+def _failed(response: types.FunctionResponse) -> bool:
+    answer = response.response or {}
+    return answer.get("status") == "error" or set(answer) == {"error"}
