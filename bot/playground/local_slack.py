@@ -71,7 +71,7 @@ class LocalSlack(Seats):
             clock=clock,
             feed=self.feed,
             sockets=sockets,
-            after_call=lambda: delivery.spawn(self.tell()),
+            after_call=self._echo,
         )
         self._sockets = sockets
         self._port = port
@@ -115,7 +115,7 @@ class LocalSlack(Seats):
 
     async def deliver_event(self, event: JsonObject) -> Delivered:
         """Deliver any event, in the usual envelope."""
-        self.workspace.tell_anyway(event, now=self._clock())
+        self.workspace.tell_anyway(event, now=self.now)
         (delivered,) = await self.tell()
         return delivered
 
@@ -176,12 +176,12 @@ class LocalSlack(Seats):
     def status(self, where: str, thread_ts: str) -> str:
         """What the bot says it is doing in a thread, or ""."""
         channel = self.workspace.channel(where)
-        return self.workspace.status(channel, thread_ts, now=self._clock())
+        return self.workspace.status(channel, thread_ts, now=self.now)
 
     def snapshot(self, who: Who) -> JsonObject:
         """All a person sees, as plain JSON."""
         person = self.workspace.person(who)
-        return screens.snapshot(self.workspace, person, now=self._clock())
+        return screens.snapshot(self.workspace, person, now=self.now)
 
     # Waiting
 
@@ -201,6 +201,11 @@ class LocalSlack(Seats):
                 return found
         except TimeoutError:
             raise TimeoutError(f"did not happen in {timeout:g} s; {self._report()}") from None
+
+    def _echo(self) -> None:
+        """Tell the bot what its own call did, as Slack does."""
+        for event in self.workspace.take_undelivered():
+            self.delivery.spawn(self.delivery.event(event))
 
     def _report(self) -> str:
         deliveries = [f"{each.kind} -> {each.status}" for each in self.delivery.records[-8:]]

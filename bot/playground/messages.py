@@ -86,6 +86,9 @@ def _complete_block(block: JsonObject, new_id: Callable[[], str]) -> JsonObject:
     for element in places:
         if element and element["type"] != "image":
             element.setdefault("action_id", new_id())
+        if element and element["type"].endswith(("text_input", "number_input")):
+            told = {"trigger_actions_on": ["on_enter_pressed"]}
+            element.setdefault("dispatch_action_config", told)
     return whole
 
 

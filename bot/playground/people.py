@@ -74,8 +74,7 @@ def user_object(person: Person, *, now: float) -> JsonObject:
         "is_app_user": False,
         "updated": 1_700_000_000,
     }
-    if not person.deleted:
-        user |= _standing(person, now)
+    user |= {"is_forever_deactivated": False} if person.deleted else _standing(person, now)
     if person.team_id != TEAM_ID:
         user["is_stranger"] = True
     return user
@@ -98,7 +97,7 @@ def profile(person: Person) -> JsonObject:
         "image_24": "https://avatars.example/24.png",
         "team": person.team_id,
     }
-    if person.team_id == TEAM_ID and not person.is_bot:
+    if person.team_id == TEAM_ID and not person.is_bot and not person.deleted:
         entry["email"] = person.email
     return entry
 

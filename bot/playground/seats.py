@@ -68,6 +68,11 @@ class Seats:
         self._clock = clock
         self._response_url = response_url
 
+    @property
+    def now(self) -> float:
+        """The time in this workspace, in seconds."""
+        return self._clock()
+
     # Writing
 
     async def say(
@@ -95,19 +100,19 @@ class Seats:
             person, self._with_mentions(text), client_msg_id="", block_id=self.workspace.new_id("b")
         )
         changes = {"text": new["text"], "blocks": new["blocks"]}
-        edited = self.workspace.edit(channel, message["ts"], changes, now=self._clock())
+        edited = self.workspace.edit(channel, message["ts"], changes, now=self.now)
         return await self._told(edited, channel)
 
     async def delete(self, who: Who, message: JsonObject) -> Noticed:
         """Delete one's own message."""
         _, channel = self._own(who, message)
-        self.workspace.delete(channel, message["ts"], now=self._clock())
+        self.workspace.delete(channel, message["ts"], now=self.now)
         return await self._told(message, channel)
 
     async def join(self, who: Who, where: str) -> Noticed:
         """Enter a channel, or bring the bot in."""
         channel, person = self.workspace.channel(where), self.workspace.person(who)
-        self.workspace.join(channel, person, now=self._clock())
+        self.workspace.join(channel, person, now=self.now)
         return await self._told({}, channel)
 
     # Cards and forms
@@ -152,7 +157,7 @@ class Seats:
         errors = inputs.complaints(view["blocks"], self.workspace.draft(person, view["id"]))
         if errors:
             return Noticed(errors=errors)
-        trigger_id = self.workspace.grants.trigger(person.id, now=self._clock(), view_id=view["id"])
+        trigger_id = self.workspace.grants.trigger(person.id, now=self.now, view_id=view["id"])
         sent = self.workspace.view_with_state(person, view)
         payload = envelopes.view_submission(person, sent, trigger_id=trigger_id)
         delivered = await self.delivery.interaction(payload)
@@ -189,26 +194,26 @@ class Seats:
 
     async def open_home(self, who: Who) -> Noticed:
         """Look at the bot's Home."""
-        self.workspace.open_home(self.workspace.person(who), now=self._clock())
+        self.workspace.open_home(self.workspace.person(who), now=self.now)
         return Noticed(deliveries=await self.tell())
 
     # Administration
 
     async def deactivate(self, who: Who) -> Noticed:
         """Close a person's account."""
-        self.workspace.deactivate(self.workspace.person(who), now=self._clock())
+        self.workspace.deactivate(self.workspace.person(who), now=self.now)
         return Noticed(deliveries=await self.tell())
 
     async def set_group(self, handle: str, members: list[Who]) -> Noticed:
         """Replace the members of a user group."""
         group = next(each for each in self.workspace.groups.values() if each.handle == handle)
         ids = tuple(self.workspace.person(each).id for each in members)
-        self.workspace.set_group(group, ids, now=self._clock())
+        self.workspace.set_group(group, ids, now=self.now)
         return Noticed(deliveries=await self.tell())
 
     async def tell(self) -> tuple[Delivered, ...]:
         """Deliver what the bot must hear, all at once; the first attempts are returned."""
-        events, self.workspace.undelivered = self.workspace.undelivered, []
+        events = self.workspace.take_undelivered()
         return tuple(await asyncio.gather(*(self.delivery.event(event) for event in events)))
 
     async def _write(self, who: Who, channel: Channel, text: str, thread_ts: str | None) -> Noticed:
@@ -219,7 +224,7 @@ class Seats:
         message = messages.typed(
             person, self._with_mentions(text), client_msg_id=new_id("msg-"), block_id=new_id("b")
         )
-        said = self.workspace.post(channel, message, now=self._clock(), thread_ts=thread_ts)
+        said = self.workspace.post(channel, message, now=self.now, thread_ts=thread_ts)
         return await self._told(said, channel)
 
     async def _told(self, message: JsonObject, channel: Channel) -> Noticed:
@@ -246,7 +251,7 @@ class Seats:
         return each
 
     async def _act(self, person: Person, on: Surface, each: Placed) -> Noticed:
-        now, draft = self._clock(), self.workspace.draft(person, on.place)
+        now, draft = self.now, self.workspace.draft(person, on.place)
         action = inputs.action(each, draft, action_ts=f"{now:.6f}")
         if on.view is not None:
             view = self.workspace.view_with_state(person, on.view)
@@ -275,7 +280,7 @@ class Seats:
         )
 
     def _grants(self, person: Person, channel: Channel, ts: str | None) -> JsonObject:
-        now, grants = self._clock(), self.workspace.grants
+        now, grants = self.now, self.workspace.grants
         token = grants.reply(person.id, channel_id=channel.id, ts=ts, now=now)
         return {
             "trigger_id": grants.trigger(person.id, now=now),
@@ -309,7 +314,7 @@ class Seats:
     def _view_answer(
         self, person: Person, view: JsonObject, action: str | None, new: JsonObject
     ) -> bool:
-        views, now = self.workspace.views, self._clock()
+        views, now = self.workspace.views, self.now
         if action in ("update", "push") and view_problems(new):
             return False
         match action:
@@ -332,9 +337,9 @@ class Seats:
         blocks = messages.complete(answer.get("blocks", []), lambda: self.workspace.new_id("b"))
         message = messages.posted(answer.get("text", ""), blocks)
         if answer.get("response_type") == "in_channel":
-            self.workspace.post(channel, message, now=self._clock())
+            self.workspace.post(channel, message, now=self.now)
         else:
-            self.workspace.whisper(channel, person, message, now=self._clock())
+            self.workspace.whisper(channel, person, message, now=self.now)
 
 
 def _json(body: str) -> JsonObject:

@@ -81,7 +81,10 @@ class WebApi:
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
-        arguments, token = await _read(request)
+        try:
+            arguments, token = await _read(request)
+        except ValueError:
+            return web.json_response({"ok": False, "error": "invalid_json"})
         faults = self._faults.get(method)
         fault = faults.popleft() if faults else None
         if fault and fault.kind in ("ratelimited", "error", "html", "refused"):

@@ -249,6 +249,11 @@ class Workspace:
 
     # Telling
 
+    def take_undelivered(self) -> list[JsonObject]:
+        """What the bot must hear and was not handed over yet."""
+        taken, self.undelivered = self.undelivered, []
+        return taken
+
     def tell_anyway(self, event: JsonObject, *, now: float) -> None:
         """Leave any event for the bot."""
         self._tell(None, event, now=now)
