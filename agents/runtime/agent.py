@@ -59,12 +59,12 @@ class Agent:
         object.__setattr__(self, "_agents", self._family())
 
     def _family(self) -> dict[str, "Agent"]:
-        family = {self.name: self}
+        family: dict[str, Agent] = {self.name: self}
         for child in self.sub_agents:
-            for name, agent in child._agents.items():
-                if name in family:
-                    raise UsageError(f"two agents in the tree of {self.name} are named {name}")
-                family[name] = agent
+            for agent in child.family():
+                if agent.name in family:
+                    raise UsageError(f"two agents below {self.name} are named {agent.name}")
+                family[agent.name] = agent
         return family
 
     def tool(self, name: str) -> Tool | None:

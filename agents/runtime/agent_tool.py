@@ -74,11 +74,11 @@ class AgentTool:
             dropped=(),
         )
 
-    async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:
+    async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it
         """An agent is asked freely; its own tools ask for themselves."""
         return False
 
-    async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
+    async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:  # noqa: ARG002 - as Tool has it
         """Not how a nested agent runs; raises UsageError."""
         raise UsageError(f"{self.name} is an agent: a Runner steps through it")
 

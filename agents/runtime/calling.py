@@ -22,7 +22,7 @@ from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Ask, Outcome, Report
 from agents.runtime.payload import schema_of
 from agents.runtime.results import Yielded, failure, result_of, unknown_tool
-from agents.runtime.slot.port import Start
+from agents.runtime.slot.port import Start, Started
 from agents.runtime.steps import RunTools
 from agents.runtime.story import Call
 from agents.runtime.tools import Tool
@@ -75,7 +75,9 @@ class Calling:
             return self._answered(self._gone())
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
-            return left(self.held.story, call, nested, skip=bool(getattr(tool, "skip_summarization", False)))
+            return left(
+                self.held.story, call, nested, skip=bool(getattr(tool, "skip_summarization", False))
+            )
         bound = tool.bind(dict(call.args))
         if isinstance(bound, Unfit):
             return self._answered(self._changed() if call.question else bound.response)
@@ -110,14 +112,18 @@ class Calling:
             request=call.request,
             digest=call.question.digest if call.question else "",
         )
-        started = await self.held.slot.start_call(self.held.key, start)
+        return await self._permitted(
+            tool, bound, await self.held.slot.start_call(self.held.key, start)
+        )
+
+    async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
             case "go":
                 return await self._run(tool, bound)
             case "again":
                 return await self._again(tool, bound)
             case "done":
-                return Outcome(call=call, report=Report.model_validate(started.result))
+                return Outcome(call=self.call, report=Report.model_validate(started.result))
             case "closed":
                 return None
             case "refused":
@@ -176,7 +182,9 @@ class Calling:
         placeholder: Response,
         dynamic: bool = False,
     ) -> Outcome:
-        schema, initial = schema_of(request.payload) if request.payload is not None else (None, None)
+        schema, initial = (
+            schema_of(request.payload) if request.payload is not None else (None, None)
+        )
         question = Question(
             call_id=self.call.id,
             tool=tool.name,
@@ -188,7 +196,8 @@ class Calling:
             digest=self._digest(tool, bound, schema),
             dynamic=dynamic,
         )
-        shown = ToolConfirmation(hint=request.hint, payload=initial)
+        offered = request.payload if isinstance(request.payload, dict) else initial
+        shown = ToolConfirmation(hint=request.hint, payload=offered)
         actions = _actions(self.context) if dynamic else EventActions()
         return Outcome(
             call=self.call,

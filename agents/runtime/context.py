@@ -28,9 +28,9 @@ class State(MutableMapping[str, Any]):
 
     def __getitem__(self, key: str) -> Any:
         """The value under a key; a list or dict may be changed in place."""
-        value = self._live[key]
-        if isinstance(value, (dict, list)):
-            self._before.setdefault(key, copy.deepcopy(value))  # pyright: ignore[reportUnknownArgumentType]
+        value: Any = self._live[key]
+        if type(value) in (dict, list):
+            self._before.setdefault(key, copy.deepcopy(value))
         return value
 
     def __setitem__(self, key: str, value: Any) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -186,7 +186,7 @@ class Held:
 @contextlib.asynccontextmanager
 async def hold(
     slot: Slot, key: SessionKey, *, owner: str, lease: int, companion: Companion = nothing
-) -> AsyncIterator[Held]:
+) -> AsyncGenerator[Held]:
     """Take a session in hand for as long as the block lasts; raises SessionBusy.
 
     `lease` is in milliseconds and renewed three times in its length.

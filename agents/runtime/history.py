@@ -89,9 +89,7 @@ class _Reader:
             response = {**(response or {"status": "pending"}), **self.notes.get(call.id, {})}
         wire_id = event.model_ids.get(call.id)
         return types.Part(
-            function_response=types.FunctionResponse(
-                id=wire_id, name=call.name, response=response
-            )
+            function_response=types.FunctionResponse(id=wire_id, name=call.name, response=response)
         )
 
     def _late(self, event: Event) -> list[types.Content]:

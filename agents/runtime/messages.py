@@ -1,7 +1,6 @@
 """What a client says to a session: checked against what is open, then turned into events."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from google.genai import types
 
@@ -57,7 +56,7 @@ def _confirmation(call: Call, response: types.FunctionResponse) -> types.Part:
     if schema is None and answer.payload is not None:
         raise AnswerError(f"nothing but yes or no was asked about {call.name}")
     if schema is not None and answer.confirmed:
-        payload: Any = answer.payload if answer.payload is not None else {}
+        payload = {} if answer.payload is None else answer.payload
         if not isinstance(payload, dict):
             raise AnswerError("a payload must be an object")
         answer = answer.model_copy(update={"payload": check(schema, payload)})

@@ -49,7 +49,7 @@ Models = Callable[[str], Model]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """How one run behaves: how often it may ask the model (0: any number), and whether it streams."""
+    """How one run behaves: how often it may ask the model (0: no limit), whether it streams."""
 
     max_llm_calls: int = 500
     streaming: bool = False
@@ -109,7 +109,7 @@ class Runner:
         new_message: types.Content | None = None,
         state_delta: dict[str, JsonValue] | None = None,
         run_config: RunConfig | None = None,
-        invocation_id: str | None = None,
+        invocation_id: str | None = None,  # noqa: ARG002 - callers of Google ADK pass it
     ) -> AsyncIterator[Event]:
         """Put a message to a session and yield what happens, each event after it is stored.
 
@@ -180,9 +180,7 @@ class Runner:
         found = await outcomes(held, step)
         return recorded(found, version=held.next_version, now=held.now / 1000)
 
-    async def _asked(
-        self, step: CallModel, held: Held, budget: _Budget
-    ) -> AsyncIterator[Event]:
+    async def _asked(self, step: CallModel, held: Held, budget: _Budget) -> AsyncIterator[Event]:
         """Ask a model: texts on their way, then the one event of its reply."""
         try:
             budget.asked += 1

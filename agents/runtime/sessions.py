@@ -139,5 +139,3 @@ def _session(key: SessionKey, view: View) -> Session:
         events=list(view.events),
         last_update_time=view.updated,
     )
-
-

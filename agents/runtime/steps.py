@@ -23,7 +23,7 @@ class CallModel:
 
 @dataclass(frozen=True, slots=True)
 class RunTools:
-    """Go on with these calls of one batch: ask, refuse or run each; enter or leave nested agents."""
+    """Go on with these calls of one batch: ask, refuse or run each, enter or leave its agent."""
 
     root: Agent
     agent: Agent
@@ -80,4 +80,3 @@ def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
 def speaker(agent: Agent, name: str | None) -> Agent:
     """The agent of that name in the tree; the root when it is gone."""
     return agent.find_agent(name or "") or agent
-
