@@ -16,8 +16,8 @@ IMPORTERS = {
     "apscheduler": ("bot/clock.py",),
 }
 RIMS = (
+    "agents/runtime/calling.py",
     "agents/runtime/jsonable.py",
-    "agents/runtime/runner.py",
     "agents/runtime/tools.py",
     "bot/clock.py",
     "bot/worker.py",
