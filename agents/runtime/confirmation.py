@@ -34,6 +34,15 @@ class ToolConfirmation(BaseModel):
     reason: str | None = None
     outcome: Outcome | None = None
 
+    def response(self, request_id: str) -> types.Part:
+        """The function response that answers a request: what was said, not what was asked."""
+        said = self.model_dump(mode="json", exclude={"hint"}, exclude_none=True)
+        return types.Part(
+            function_response=types.FunctionResponse(
+                id=request_id, name=REQUEST_CONFIRMATION, response=said
+            )
+        )
+
 
 class Question(BaseModel):
     """The stored question: the call as it will run, and what the answer must look like.
@@ -72,16 +81,6 @@ def request_part(
     args = {"originalFunctionCall": original, "toolConfirmation": asked}
     return types.Part(
         function_call=types.FunctionCall(id=request_id, name=REQUEST_CONFIRMATION, args=args)
-    )
-
-
-def answer_part(request_id: str, answer: ToolConfirmation) -> types.Part:
-    """The function response that answers; it has what was said, not what was asked."""
-    said = answer.model_dump(mode="json", exclude={"hint"}, exclude_none=True)
-    return types.Part(
-        function_response=types.FunctionResponse(
-            id=request_id, name=REQUEST_CONFIRMATION, response=said
-        )
     )
 
 

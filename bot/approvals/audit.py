@@ -1,11 +1,10 @@
 """The audit entries of approvals, and a session's chain of them as JSON Lines."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pydantic import JsonValue
 
-from agents import View
 from bot.approvals.request import Approval
 
 Json = dict[str, JsonValue]
@@ -62,10 +61,13 @@ def answered(approval: Approval, *, status: str, version: int, now: int) -> Json
     return {**_entry("approval.answered", approval, at=now), **said}
 
 
-def lines(session: str, view: View) -> Iterator[str]:
-    """A session's audit as JSON Lines, oldest first: `{session, entry, hash, prev}`."""
+def lines(session: str, chain: Iterable[tuple[Json, str]]) -> Iterator[str]:
+    """A session's audit as JSON Lines: `{session, entry, hash, prev}`.
+
+    `chain` are the slot's entries with their hashes, oldest first.
+    """
     prev = ""
-    for entry, digest in view.audit:
+    for entry, digest in chain:
         line = {"session": session, "entry": entry, "hash": digest, "prev": prev}
         yield json.dumps(line, sort_keys=True)
         prev = digest

@@ -14,10 +14,10 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from agents import ApprovalPolicy, Command, Companions, Event, Post, SessionKey, Settle
+from agents import ApprovalPolicy, Companions, Event, Post, SessionKey, Settle
 from bot.approvals import audit, posts
 from bot.approvals.policy import Defaults, NoApprovers, deadline, members, resolve
-from bot.approvals.request import Approval, Policy, opened, supersedes
+from bot.approvals.request import Approval, Command, Policy, opened, supersedes
 from bot.turns import Thread, thread_of
 
 USER = "user"

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from agents import Command, SessionKey, Slot, StoreUnavailable
+from agents import SessionKey, Slot, StoreUnavailable
 from bot.approvals.decision import UNKNOWN, Decision, Outcome, attempt, change, told, weigh
-from bot.approvals.request import Approval, lapse
+from bot.approvals.request import Approval, Command, lapse
 
 TRIES = 20
 """How often a decision is weighed again because another one was faster."""

@@ -14,7 +14,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from agents import Entry, Question, Record, ToolConfirmation, answer_part
+from agents import Entry, Question, Record, ToolConfirmation
 
 Status = Literal[
     "pending",
@@ -28,6 +28,9 @@ Status = Literal[
     "failed",
     "unknown",
 ]
+
+Command = tuple[str | int | float, ...]
+"""A command for the index of what is due, sent together with a change."""
 
 MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
     {
@@ -252,7 +255,7 @@ def resume(approval: Approval) -> Entry:
         reason=_reason(approval),
         outcome=_OUTCOMES.get(approval.status),
     )
-    part = answer_part(approval.id, answer).model_dump(mode="json", exclude_none=True)
+    part = answer.response(approval.id).model_dump(mode="json", exclude_none=True)
     return Entry(
         id=f"decision:{approval.id}",
         body={
