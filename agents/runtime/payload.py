@@ -1,0 +1,208 @@
+"""Pure: what a person is asked to fill in -> a JSON schema, and their answer -> checked values.
+
+The schema is stored with the question, so an answer can be checked weeks later, by another process,
+without the class it came from.
+"""
+
+import copy
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, cast
+
+from pydantic import BaseModel, JsonValue
+from pydantic.json_schema import GenerateJsonSchema
+
+from agents.runtime.errors import PayloadError, UsageError
+from agents.runtime.fields import Refused, Schema, scalar, wanted
+from agents.runtime.jsonable import to_json
+
+Payload = Mapping[str, object] | BaseModel | type[BaseModel]
+
+MAX_ITEMS = 1_000
+SIMPLE: Mapping[type, dict[str, Any]] = {
+    type(None): {"type": "string", "minLength": 1},
+    str: {"type": "string", "minLength": 1},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    datetime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "format": "date"},
+}
+
+
+def schema_of(payload: Payload) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
+    """The schema of what is asked for, and the values it begins with.
+
+    Of a dict every key is required and nothing else is taken; 0, 0.0, "" and None mean empty, any
+    other value is what the field begins with. Of a pydantic model its own schema counts; a class
+    begins with its defaults, an instance with its values. Raises UsageError for a payload that
+    cannot be asked for.
+    """
+    if isinstance(payload, Mapping):
+        return _object(payload), _filled(payload)
+    model = payload if isinstance(payload, type) else type(payload)
+    try:
+        schema = model.model_json_schema(schema_generator=_Closed)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise UsageError(f"{model.__name__} cannot be asked for: {error}") from error
+    if not isinstance(payload, type):
+        return schema, cast("dict[str, JsonValue]", to_json(payload))
+    fields = _resolved(schema, schema).get("properties", {})
+    defaults = {name: field.get("default") for name, field in fields.items()}
+    return schema, {name: value for name, value in defaults.items() if value is not None}
+
+
+def check(schema: Schema, values: JsonValue) -> dict[str, JsonValue]:
+    """The values as the schema wants them, coerced from what people type; defaults filled in.
+
+    What it returns passes unchanged. Raises PayloadError with a sentence for each field.
+    """
+    if values is not None and not isinstance(values, dict):
+        raise PayloadError({"payload": "must be an object with the fields asked for"})
+    problems: dict[str, str] = {}
+    checked = _Check(schema, problems).value(schema, values or {}, path="")
+    if problems:
+        raise PayloadError(problems)
+    return cast("dict[str, JsonValue]", checked)
+
+
+class _Closed(GenerateJsonSchema):
+    """Schemas whose objects take no other keys."""
+
+    def model_schema(self, schema: Any) -> dict[str, Any]:
+        """A model's schema, closed unless its configuration says otherwise."""
+        return {"additionalProperties": False} | super().model_schema(schema)
+
+
+def _object(payload: Mapping[str, object]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: _of_value(value) for name, value in payload.items()},
+        "required": list(payload),
+        "additionalProperties": False,
+    }
+
+
+def _of_value(value: object) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return _object(cast("Mapping[str, object]", value))
+    if isinstance(value, list):
+        items = [_of_value(item) for item in cast("list[object]", value)]
+        alike = items and all(item == items[0] for item in items)
+        return {"type": "array", "items": items[0] if alike else {}}
+    if type(value) not in SIMPLE:
+        raise UsageError(f"a payload cannot ask for a {type(value).__name__}")
+    return dict(SIMPLE[type(value)])
+
+
+def _filled(payload: Mapping[str, object]) -> dict[str, JsonValue]:
+    """The values that are not empty."""
+    found: dict[str, JsonValue] = {}
+    for name, value in payload.items():
+        if isinstance(value, Mapping):
+            inner = _filled(cast("Mapping[str, object]", value))
+            found |= {name: inner} if inner else {}
+        elif isinstance(value, bool) or value:
+            found[name] = to_json(value)
+    return found
+
+
+class _Check:
+    """One check of values against a schema; collects a sentence for each field."""
+
+    def __init__(self, root: Schema, problems: dict[str, str]) -> None:
+        self.root = root
+        self.problems = problems
+
+    def value(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
+        """The value as the schema wants it; one that does not fit is noted, and comes back."""
+        try:
+            return self._fitting(_resolved(schema, self.root), value, path=path)
+        except Refused as refused:
+            self.problems[path or "payload"] = str(refused)
+            return value
+
+    def _fitting(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
+        options = schema.get("anyOf") or schema.get("oneOf")
+        if options:
+            return self._any_of(options, value, path=path)
+        match schema.get("type"):
+            case "object":
+                return self._fields(schema, value, path=path)
+            case "array":
+                return self._items(schema, value, path=path)
+            case _:
+                return scalar(schema, value)
+
+    def _any_of(self, options: list[Schema], value: JsonValue, *, path: str) -> JsonValue:
+        """The first option the value fits as it is, else the first it can be made to fit."""
+        made = [self._tried(option, value) for option in options]
+        fits = [found for found, problems in made if not problems]
+        exact = [found for found in fits if type(found) is type(value) and found == value]
+        if fits:
+            return (exact or fits)[0]
+        real = [option for option in options if option.get("type") != "null"]
+        if len(real) == 1:
+            return self.value(real[0], value, path=path)
+        resolved = (_resolved(option, self.root) for option in real)
+        raise Refused("must be " + " or ".join(wanted(option) for option in resolved))
+
+    def _fields(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
+        if not isinstance(value, dict):
+            raise Refused("must be an object")
+        known, required = schema.get("properties", {}), schema.get("required", [])
+        extra = schema.get("additionalProperties", True)
+        found: dict[str, JsonValue] = {}
+        for name, field in known.items():
+            where = f"{path}.{name}" if path else name
+            if name in value:
+                needed = name in required
+                found[name] = self._field(field, value[name], path=where, needed=needed)
+            elif name in required:
+                self.problems[where] = "is required"
+            elif "default" in field:
+                found[name] = copy.deepcopy(field["default"])
+        for name in sorted(value.keys() - known.keys()):
+            where = f"{path}.{name}" if path else name
+            if extra is False:
+                self.problems[where] = "is not asked for"
+            else:
+                rule = cast("Schema", extra if isinstance(extra, dict) else {})
+                found[name] = self.value(rule, value[name], path=where)
+        return found
+
+    def _field(self, field: Schema, value: JsonValue, *, path: str, needed: bool) -> JsonValue:
+        """A field's value; one left empty is its default, or null, where that is taken."""
+        empty = value is None or (isinstance(value, str) and not value.strip())
+        if not empty or not self._tried(field, value)[1]:
+            return self.value(field, value, path=path)
+        if not needed and "default" in field:
+            return copy.deepcopy(field["default"])
+        if self._tried(field, None)[1]:
+            self.problems[path] = "is required"
+        return None
+
+    def _tried(self, schema: Schema, value: JsonValue) -> tuple[JsonValue, dict[str, str]]:
+        """The value a schema makes of one, and what is wrong with it; noted nowhere."""
+        problems: dict[str, str] = {}
+        return _Check(self.root, problems).value(schema, value, path=""), problems
+
+    def _items(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
+        least, most = schema.get("minItems", 0), schema.get("maxItems", MAX_ITEMS)
+        if not isinstance(value, list) or not least <= len(value) <= most:
+            raise Refused(f"must be {wanted(schema)}")
+        rules = list(schema.get("prefixItems", []))
+        rules += [schema.get("items", {})] * (len(value) - len(rules))
+        places = enumerate(zip(rules, value, strict=False))
+        found = [self.value(rule, item, path=f"{path}.{at}") for at, (rule, item) in places]
+        if schema.get("uniqueItems") and any(item in found[:at] for at, item in enumerate(found)):
+            raise Refused("must not name anything twice")
+        return found
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
+    """The schema with the definition it refers to in its place."""
+    while "$ref" in schema:
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")] | rest
+    return schema
