@@ -46,6 +46,8 @@ Event = Literal[
     "store.unavailable",
     "store.unsafe",
     "slack.request_refused",
+    "slack.request_failed",
+    "slack.rate_limited",
     "clock.tick",
     "clock.missed",
     "clock.failed",

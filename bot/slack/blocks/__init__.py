@@ -1,0 +1,20 @@
+"""What people see in Slack: answers, cards, the line under a request, modals; pure."""
+
+from bot.slack.blocks.answer import answer
+from bot.slack.blocks.card import card, twins
+from bot.slack.blocks.line import asked
+from bot.slack.blocks.rendered import Rendered, shortened
+from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
+
+__all__ = [
+    "Rendered",
+    "answer",
+    "asked",
+    "card",
+    "everything_view",
+    "form_view",
+    "reject_view",
+    "shortened",
+    "told_view",
+    "twins",
+]

@@ -1,0 +1,76 @@
+"""A call's arguments as they will run, for a person who decides about them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bot.logs import masked
+from bot.slack.blocks.rendered import Block, preformatted, rich, said, section
+from bot.slack.text import cut, visible
+
+VALUE_LIMIT = 600
+ALL_LIMIT = 3_500
+COUNT_LIMIT = 40
+NAME_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument, whole: secrets masked, hidden characters spelled out.
+
+    `deceiving` says that there were some.
+    """
+
+    name: str
+    value: str
+    deceiving: bool
+
+    @property
+    def long(self) -> bool:
+        """Whether the value wants a box of its own."""
+        return len(self.value) > 80 or "\n" in self.value
+
+
+def arguments(args: Mapping[str, JsonValue]) -> list[Argument]:
+    """All arguments of a call, in order."""
+    return [_argument(name, value) for name, value in args.items()]
+
+
+def listed(shown: Sequence[Argument]) -> tuple[list[Block], bool]:
+    """The arguments as blocks, and whether anything of them had to be left out."""
+    if not shown:
+        return [rich(section(said("It takes no arguments.")))], False
+    room, parts, left_out = ALL_LIMIT, list[Block](), False
+    for place, argument in enumerate(shown):
+        if place == COUNT_LIMIT or room < NAME_LIMIT:
+            more = f"… and {len(shown) - place:,} more arguments"
+            return [rich(*parts, section(said(more, bold=True)))], True
+        value = cut(argument.value, min(VALUE_LIMIT, room))
+        left_out = left_out or value != argument.value
+        room -= len(value) + len(argument.name)
+        parts += _parts(argument, value)
+    return [rich(*parts)], left_out
+
+
+def in_one_line(shown: Sequence[Argument], limit: int) -> str:
+    """The arguments as `name: value, …`, for notifications and screen readers."""
+    pairs = (f"{each.name}: {' '.join(cut(each.value, 200).split())}" for each in shown)
+    return cut(", ".join(pairs), limit)
+
+
+def _argument(name: str, value: JsonValue) -> Argument:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    if value == "":
+        text = '""'
+    shown_name, odd_name = visible(name)
+    shown, odd = visible(masked(text))
+    return Argument(name=cut(shown_name, NAME_LIMIT), value=shown, deceiving=odd or odd_name)
+
+
+def _parts(argument: Argument, value: str) -> list[Block]:
+    name = said(f"{argument.name}: ", bold=True)
+    if argument.long:
+        return [section(name), preformatted(value)]
+    return [section(name, said(value + "\n"))]

@@ -1,0 +1,195 @@
+"""The card on which people approve or reject one call."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bot.approvals.button import encode
+from bot.approvals.request import Approval, agreed, late
+from bot.logs import masked
+from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed
+from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.outcome import outcome, rejection
+from bot.slack.blocks.rendered import (
+    TEXT_LIMIT,
+    Block,
+    Rendered,
+    actions,
+    button,
+    mention,
+    mentions,
+    moment,
+    paragraph,
+    rich,
+    said,
+    section,
+    small,
+    trusted,
+    user,
+)
+from bot.slack.payloads import APPROVE, FORM, REJECT, SHOW
+from bot.slack.text import cut, escaped, visible
+
+HINT_LIMIT = 1_000
+ENTERED_LIMIT = 1_000
+RESULT_LIMIT = 1_000
+INPUTS_LIMIT = 12
+INPUTS_TEXT_LIMIT = 3_000
+WARNING = (
+    "Some characters here are invisible or imitate others. They are spelled out, such as \\u{202E}."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the model wrote, made safe to read."""
+
+    hint: str
+    arguments: list[Argument]
+    deceiving: bool
+
+
+def card(
+    approval: Approval, *, now: int, twin: tuple[int, int] = (1, 1), result: str = ""
+) -> Rendered:
+    """The card as it has to look at `now` (milliseconds, the store's clock).
+
+    `twin` is which one of how many equal calls of one turn this is; `result` is what the call
+    brought, once it ran.
+    """
+    told = _told(approval)
+    is_open = approval.status == "pending" and not late(approval, now=now)
+    call, left_out = listed(told.arguments)
+    blocks = [_who(approval, twin), *_hint(told), *call]
+    if told.deceiving:
+        blocks.append(small(f":warning: {WARNING}"))
+    blocks += _open(approval, left_out) if is_open else _closed(approval, result)
+    if left_out and not is_open:
+        blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
+    ending = _terms(approval) if is_open else outcome(approval)
+    return Rendered(_text(approval, told, ending), blocks)
+
+
+def twins(approval: Approval, among: Iterable[Approval]) -> tuple[int, int]:
+    """Which one of how many equal calls of the same turn this is, such as (1, 2)."""
+    turn = approval.call_id.rpartition("-")[0]
+    equal = sorted(
+        (each.asked_at, _part(each), each.id)
+        for each in among
+        if each.digest == approval.digest and each.call_id.rpartition("-")[0] == turn
+    )
+    own = (approval.asked_at, _part(approval), approval.id)
+    return (equal.index(own) + 1, len(equal)) if own in equal else (1, 1)
+
+
+def _part(approval: Approval) -> int:
+    part = approval.call_id.rpartition("-")[2]
+    return int(part) if part.isdecimal() else 0
+
+
+def _told(approval: Approval) -> _Told:
+    hint, odd = visible(masked(approval.hint.strip()))
+    shown = arguments(approval.args)
+    return _Told(hint, shown, odd or any(each.deceiving for each in shown))
+
+
+def _who(approval: Approval, twin: tuple[int, int]) -> Block:
+    place, of = twin
+    tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
+    equal = f" ({place} of {of} equal calls)" if of > 1 else ""
+    return rich(
+        section(
+            user(approval.requester),
+            said(" asks for approval: the agent "),
+            said(cut(agent, 100), bold=True),
+            said(" wants to call "),
+            said(cut(tool, 100), bold=True),
+            said(f"{equal}."),
+        )
+    )
+
+
+def _hint(told: _Told) -> list[Block]:
+    return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint else []
+
+
+def _open(approval: Approval, left_out: bool) -> list[Block]:  # noqa: FBT001
+    """What a card has while it can be decided: terms, inputs, buttons."""
+    form = inputs(approval)
+    fits = len(form) <= INPUTS_LIMIT and _size(form) <= INPUTS_TEXT_LIMIT
+    value = encode(approval)
+    agree = APPROVE if fits else FORM
+    row = [
+        button("Approve" if fits else "Approve…", action=agree, value=value, style="primary"),
+        button("Reject", action=REJECT, value=value, style="danger"),
+    ]
+    if left_out:
+        row.append(_show(approval))
+    buttons = actions(*row, block_id=f"decide:{approval.rev}")
+    return [small(_terms(approval)), *(form if fits else []), buttons]
+
+
+def _closed(approval: Approval, result: str) -> list[Block]:
+    """What a card has once it cannot be decided: the outcome, and what people said."""
+    blocks = [trusted(outcome(approval))]
+    vote = rejection(approval)
+    if approval.status == "rejected" and vote and vote.reason:
+        blocks.append(paragraph(cut(f"Reason: {visible(vote.reason)[0]}", ENTERED_LIMIT)))
+    if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
+        blocks += _entered(approval.payload)
+    if result:
+        blocks.append(paragraph(cut(f"Result: {visible(masked(result))[0]}", RESULT_LIMIT)))
+    return blocks
+
+
+def _entered(payload: dict[str, JsonValue] | None) -> list[Block]:
+    if not payload:
+        return []
+    shown, _ = visible(json.dumps(payload, ensure_ascii=False))
+    pairs = [f"{name}: {_one_line(value)}" for name, value in payload.items()]
+    if len(shown) < ENTERED_LIMIT:
+        return [paragraph(cut("Entered: " + visible(", ".join(pairs))[0], ENTERED_LIMIT))]
+    return [paragraph(cut(f"Entered: {shown}", ENTERED_LIMIT))]
+
+
+def _one_line(value: JsonValue) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _terms(approval: Approval) -> str:
+    """Who was asked, how many have to agree, until when, in mrkdwn."""
+    policy = approval.policy
+    told = [f"Asked: {mentions(policy.approvers)}"]
+    if policy.quorum > 1:
+        counted = _counted(approval)
+        so_far = f", so far {len(counted)}: {mentions(counted)}" if counted else ", so far none"
+        told.append(f"{policy.quorum} have to approve{so_far}")
+    if policy.self_approval:
+        told.append(f"{mention(approval.requester)} may approve this too")
+    told.append(f"until {moment(approval.deadline)}" if approval.deadline else "no deadline")
+    return " · ".join(told)
+
+
+def _counted(approval: Approval) -> tuple[str, ...]:
+    """The people of the largest group that approved the same values."""
+    groups = [agreed(approval, vote.payload) for vote in approval.votes if vote.confirmed]
+    return max(groups, key=len, default=())
+
+
+def _show(approval: Approval) -> Block:
+    return button("Show everything", action=SHOW, value=encode(approval))
+
+
+def _size(blocks: list[Block]) -> int:
+    return len(json.dumps(blocks, ensure_ascii=False))
+
+
+def _text(approval: Approval, told: _Told, ending: str) -> str:
+    """The card in one paragraph; facts first, since a notification shows its beginning only."""
+    tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
+    call = in_one_line(told.arguments, 500) or "no arguments"
+    hint = cut(told.hint, 300)
+    about = escaped(f"{cut(agent, 60)} wants to call {cut(tool, 60)} ({call}). {hint}".strip())
+    return cut(f"{mention(approval.requester)} asks for approval: {about} {ending}", TEXT_LIMIT)

@@ -1,0 +1,227 @@
+"""What a person has to fill in, out of the schema of a question's payload."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from bot.approvals.request import Approval
+from bot.slack.blocks.rendered import Block, plain
+from bot.slack.payloads import option_value
+from bot.slack.text import cut, visible
+
+OPTIONS_LIMIT = 100
+OPTION_LIMIT = 75
+INPUT_LIMIT = 3_000
+LABEL_LIMIT = 150
+HINT_LIMIT = 300
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One value a person enters: its name, schema without references, and what it starts with."""
+
+    name: str
+    schema: Schema
+    initial: JsonValue
+    optional: bool
+
+
+def inputs(approval: Approval) -> list[Block]:
+    """An input block for each field, with new ids at each revision: Slack keeps values by id."""
+    return [
+        _input(field, block_id=f"in:{approval.rev}:{place}")
+        for place, field in enumerate(fields(approval))
+    ]
+
+
+def fields(approval: Approval) -> list[Field]:
+    """The fields of a question's payload, in order."""
+    schema = approval.payload_schema or {}
+    given = approval.payload or {}
+    required = cast("Sequence[str]", schema.get("required") or ())
+    found: list[Field] = []
+    for name, about in cast("Schema", schema.get("properties") or {}).items():
+        plain_schema = _flat(about, schema)
+        initial = given.get(name) or plain_schema.get("default")
+        optional = name not in required and name not in given
+        found.append(Field(name=name, schema=plain_schema, initial=initial, optional=optional))
+    return found
+
+
+def label(field: Field) -> str:
+    """What a field is called on the card."""
+    title = field.schema.get("title")
+    name = title if isinstance(title, str) and title else field.name.replace("_", " ")
+    return visible(cut(name[:1].upper() + name[1:], LABEL_LIMIT))[0] or "Value"
+
+
+def _input(field: Field, *, block_id: str) -> Block:
+    block: Block = {
+        "type": "input",
+        "block_id": block_id,
+        "label": plain(label(field)),
+        "element": {"action_id": cut(field.name, 255) or "value", **_element(field)},
+        "optional": field.optional,
+    }
+    hint = _hint(field.schema)
+    return block | ({"hint": plain(hint)} if hint else {})
+
+
+def _element(field: Field) -> Block:
+    schema = field.schema
+    members = _members(schema)
+    if _offers(members):
+        return _choice(members, field.initial, among="radio_buttons" if _is_yes_no(schema) else "")
+    items = _members(_mapping(schema.get("items")))
+    if schema.get("type") == "array" and _offers(items):
+        return _several(items, field.initial)
+    match schema.get("format"):
+        case "date":
+            return _picker("datepicker", "initial_date", _as(date, field.initial, 10))
+        case "time":
+            return _picker("timepicker", "initial_time", _as(time, field.initial, 5))
+        case "date-time":
+            return _picker("datetimepicker", "initial_date_time", _seconds(field.initial))
+        case _:
+            return _typed(field)
+
+
+def _choice(members: Sequence[JsonValue], initial: JsonValue, *, among: str) -> Block:
+    options = [_option(member) for member in members]
+    element: Block = {"type": among or "static_select", "options": options}
+    chosen = [_option(member) for member in members if _same(member, initial)]
+    return element | ({"initial_option": chosen[0]} if chosen else {})
+
+
+def _several(members: Sequence[JsonValue], initial: JsonValue) -> Block:
+    wanted = initial if isinstance(initial, list) else []
+    chosen = [_option(each) for each in members if any(_same(each, other) for other in wanted)]
+    element: Block = {"type": "multi_static_select", "options": [_option(each) for each in members]}
+    return element | ({"initial_options": chosen} if chosen else {})
+
+
+def _picker(kind: str, key: str, initial: JsonValue) -> Block:
+    return {"type": kind} | ({key: initial} if initial is not None else {})
+
+
+def _typed(field: Field) -> Block:
+    """A text input: number inputs may not stand in a message."""
+    schema, initial = field.schema, field.initial
+    long = schema.get("type") in ("array", "object", None)
+    longest = schema.get("maxLength")
+    limit = min(longest, INPUT_LIMIT) if isinstance(longest, int) and longest > 0 else INPUT_LIMIT
+    element: Block = {"type": "plain_text_input", "multiline": long, "max_length": limit}
+    if initial in (None, ""):
+        return element
+    text = initial if isinstance(initial, str) else json.dumps(initial, ensure_ascii=False)
+    return element | ({"initial_value": text} if len(text) <= limit else {})
+
+
+def _hint(schema: Schema) -> str:
+    """What a field means and what it takes."""
+    about = schema.get("description")
+    told = [about.strip()] if isinstance(about, str) and about.strip() else []
+    low = schema.get("minimum", schema.get("exclusiveMinimum"))
+    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    if low is not None and high is not None:
+        told.append(f"From {low} to {high}.")
+    elif low is not None:
+        told.append(f"At least {low}.")
+    elif high is not None:
+        told.append(f"At most {high}.")
+    return visible(cut(" ".join(told), HINT_LIMIT))[0]
+
+
+def _flat(about: object, root: Schema) -> Schema:
+    """A field's schema without references and without the alternative null."""
+    schema = _mapping(about)
+    for _ in range(8):
+        inner = _inner(schema, root)
+        if inner is None:
+            break
+        outer = {k: v for k, v in schema.items() if k not in ("$ref", "allOf", "anyOf", "oneOf")}
+        schema = {**inner, **outer}
+    return schema
+
+
+def _inner(schema: Schema, root: Schema) -> Schema | None:
+    """The schema that a reference or a choice with only one real alternative stands for."""
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _mapping(_mapping(root.get("$defs")).get(reference.rpartition("/")[2]))
+    for key in ("allOf", "anyOf", "oneOf"):
+        others = [_mapping(each) for each in cast("list[object]", schema.get(key) or [])]
+        real = [each for each in others if each.get("type") != "null"]
+        if len(real) == 1:
+            return real[0]
+    return None
+
+
+def _members(schema: Schema) -> Sequence[JsonValue]:
+    if _is_yes_no(schema):
+        return (True, False)
+    if "const" in schema:
+        return (schema["const"],)
+    members = schema.get("enum")
+    return cast("list[JsonValue]", members) if isinstance(members, list) else ()
+
+
+def _is_yes_no(schema: Schema) -> bool:
+    return schema.get("type") == "boolean" and "const" not in schema and "enum" not in schema
+
+
+def _offers(members: Sequence[JsonValue]) -> bool:
+    """Whether a select can offer these: not too many, each short, each once."""
+    values = [option_value(member) for member in members]
+    return (
+        0 < len(values) <= OPTIONS_LIMIT
+        and len(set(values)) == len(values)
+        and all(0 < len(value) <= OPTION_LIMIT for value in values)
+    )
+
+
+def _option(member: JsonValue) -> Block:
+    match member:
+        case bool():
+            text = "Yes" if member else "No"
+        case str():
+            text = member
+        case _:
+            text = json.dumps(member, ensure_ascii=False)
+    return {"text": plain(cut(visible(text)[0], OPTION_LIMIT)), "value": option_value(member)}
+
+
+def _same(one: JsonValue, other: JsonValue) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _as(kind: type[date] | type[time], value: JsonValue, length: int) -> str | None:
+    """The beginning of an ISO date or time, if it is one."""
+    if not isinstance(value, str):
+        return None
+    try:
+        return kind.fromisoformat(value).isoformat()[:length]
+    except ValueError:
+        return None
+
+
+def _seconds(value: JsonValue) -> int | None:
+    """An ISO date and time with its zone, as Slack wants it; Slack takes ten digits only."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    if moment is None or moment.tzinfo is None:
+        return None
+    seconds = int(moment.timestamp())
+    return seconds if 1_000_000_000 <= seconds <= 9_999_999_999 else None
+
+
+def _mapping(value: object) -> Schema:
+    return cast("Schema", value) if isinstance(value, Mapping) else {}

@@ -1,0 +1,59 @@
+"""What became of a question, in words that claim no more than the store knows."""
+
+from bot.approvals.request import Approval, Vote, agreed
+from bot.slack.blocks.rendered import mention, mentions, moment
+
+_RUNS = {
+    "approved": "It has not started yet.",
+    "started": "It is running.",
+    "done": "It is done.",
+    "failed": "It ran and failed.",
+    "unknown": "It was started, and whether it happened is not known.",
+    "void": "It did not run: it was too late, or the call or its rules changed in the meantime.",
+}
+_CANCELLED = {
+    "superseded": "Closed: the same was asked again, and the newer request counts.",
+    "nobody": "Closed: nobody may decide this here.",
+    "run_cancelled": "Closed: the run that asked was cancelled.",
+}
+
+
+def outcome(approval: Approval) -> str:
+    """One line of mrkdwn for a question that is not open any more."""
+    match approval.status:
+        case "pending" | "expired":
+            return f"*Expired*{_at(approval.deadline)}. Nobody decided in time, so it did not run."
+        case "rejected":
+            return f"*Rejected* by {_decider(approval)}{_at(approval.decided_at)}. It did not run."
+        case "cancelled":
+            return _cancelled(approval)
+        case status:
+            people = mentions(approvers(approval))
+            return f"*Approved* by {people}{_at(approval.decided_at)}. {_RUNS[status]}"
+
+
+def approvers(approval: Approval) -> tuple[str, ...]:
+    """Who approved, in order; empty when the record names nobody."""
+    people = agreed(approval, approval.payload)
+    return people or ((approval.decided_by,) if approval.decided_by else ())
+
+
+def rejection(approval: Approval) -> Vote | None:
+    """The vote that rejected the call."""
+    return next((vote for vote in reversed(approval.votes) if not vote.confirmed), None)
+
+
+def _cancelled(approval: Approval) -> str:
+    at = _at(approval.decided_at)
+    if approval.why == "withdrawn":
+        by = _decider(approval) if approval.decided_by else mention(approval.requester)
+        return f"*Withdrawn* by {by}{at}. It did not run."
+    return f"{_CANCELLED.get(approval.why, 'Closed: it was cancelled.')} It did not run."
+
+
+def _decider(approval: Approval) -> str:
+    return mention(approval.decided_by or "")
+
+
+def _at(at: int | None) -> str:
+    return f", {moment(at)}" if at else ""

@@ -1,0 +1,126 @@
+"""The few shapes of Block Kit that all our messages are made of.
+
+Text of people and models only ever goes into `plain` and `said`, which Slack does not interpret.
+`trusted` reads mrkdwn and takes our own words, ids that Slack gave us, and dates.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.slack.text import cut, escaped
+
+Block = dict[str, Any]
+
+TEXT_LIMIT = 3_000
+"""Characters of a message's top-level text: chat.update refuses more than 4,000."""
+BLOCK_LIMIT = 3_000
+
+_PERSON = re.compile(r"[UW][A-Z0-9]+")
+_GROUP = re.compile(r"S[A-Z0-9]+")
+_MENTIONED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A message: what notifications and screen readers say (escaped), and the blocks."""
+
+    text: str
+    blocks: Sequence[Block]
+
+
+def shortened(message: Rendered) -> Rendered:
+    """The message with nothing but its text, its inputs and its buttons, should Slack refuse it."""
+    kept = [block for block in message.blocks if block["type"] in ("input", "actions")]
+    return Rendered(message.text, [trusted(message.text), *kept])
+
+
+def plain(text: str) -> Block:
+    """A plain_text object: nothing in it becomes a link, a mention or an emoji."""
+    return {"type": "plain_text", "text": text or " ", "emoji": False}
+
+
+def paragraph(text: str) -> Block:
+    """A block with text of any origin, cut to what one block may hold."""
+    return {"type": "section", "text": plain(cut(text, BLOCK_LIMIT))}
+
+
+def trusted(text: str) -> Block:
+    """A block of mrkdwn, for our own words with mentions and dates."""
+    return {"type": "section", "text": _mrkdwn(text)}
+
+
+def small(text: str) -> Block:
+    """A line of mrkdwn in small print, for our own words with mentions and dates."""
+    return {"type": "context", "elements": [_mrkdwn(text)]}
+
+
+def rich(*parts: Block) -> Block:
+    """A rich_text block out of sections, lists and preformatted parts."""
+    return {"type": "rich_text", "elements": list(parts)}
+
+
+def section(*pieces: Block) -> Block:
+    """One paragraph of a rich_text block."""
+    return {"type": "rich_text_section", "elements": list(pieces)}
+
+
+def preformatted(text: str) -> Block:
+    """Text of any origin as it is, line by line, in a box of its own."""
+    return {"type": "rich_text_preformatted", "elements": [said(text)]}
+
+
+def said(text: str, *, bold: bool = False) -> Block:
+    """Text of any origin inside a rich_text block."""
+    piece: Block = {"type": "text", "text": text or " "}
+    return piece | ({"style": {"bold": True}} if bold else {})
+
+
+def user(person: str) -> Block:
+    """A mention inside a rich_text block; what is no id of a person is only named."""
+    if _PERSON.fullmatch(person):
+        return {"type": "user", "user_id": person}
+    return said(person or "somebody", bold=True)
+
+
+def mention(name: str) -> str:
+    """A mention for mrkdwn; what is no id of a person or group is only named."""
+    if _PERSON.fullmatch(name):
+        return f"<@{name}>"
+    if _GROUP.fullmatch(name):
+        return f"<!subteam^{name}>"
+    return escaped(re.sub(r"[^\w .-]", "?", cut(name, 60))) or "somebody"
+
+
+def mentions(names: Sequence[str]) -> str:
+    """Some people in one phrase, for mrkdwn; beyond twenty only how many more."""
+    told = [mention(name) for name in names[:_MENTIONED]]
+    if more := len(names) - len(told):
+        told.append(f"{more} more")
+    if len(told) < 2:
+        return "".join(told) or "nobody"
+    return f"{', '.join(told[:-1])} and {told[-1]}"
+
+
+def moment(at: int) -> str:
+    """A time in milliseconds for mrkdwn: each reader sees it in their own zone."""
+    seconds = at // 1000
+    fallback = f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M} UTC"
+    return f"<!date^{seconds}^{{date_short_pretty}} at {{time}}|{fallback}>"
+
+
+def button(text: str, *, action: str, value: str, style: str = "") -> Block:
+    """A button that carries its meaning in `value`."""
+    made: Block = {"type": "button", "action_id": action, "text": plain(text), "value": value}
+    return made | ({"style": style} if style else {})
+
+
+def actions(*buttons: Block, block_id: str) -> Block:
+    """A row of buttons."""
+    return {"type": "actions", "block_id": block_id, "elements": list(buttons)}
+
+
+def _mrkdwn(text: str) -> Block:
+    return {"type": "mrkdwn", "text": cut(text, BLOCK_LIMIT), "verbatim": True}

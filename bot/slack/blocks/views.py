@@ -1,0 +1,84 @@
+"""The modals: a reason, a form, a whole call, and a sentence."""
+
+import json
+
+from bot.approvals.button import encode
+from bot.approvals.request import Approval
+from bot.slack.blocks.arguments import arguments
+from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
+from bot.slack.payloads import APPROVE, DECIDE, REASON, REJECT, SHOW, Click
+from bot.slack.text import chunks, visible
+
+PAGE = 20_000
+"""Characters of one page: a view may take 250 kB, and a character may take twelve bytes."""
+PIECE = 2_500
+REASON_LIMIT = 1_000
+INPUTS_LIMIT = 95
+
+
+def reject_view(click: Click) -> Block:
+    """Asks for a reason, which may be left out."""
+    reason: Block = {
+        "type": "input",
+        "block_id": REASON,
+        "label": plain("Why? The agent reads this."),
+        "optional": True,
+        "element": {
+            "type": "plain_text_input",
+            "action_id": REASON,
+            "multiline": True,
+            "max_length": REASON_LIMIT,
+        },
+    }
+    return _deciding("Reject this call", click=click, act=REJECT, blocks=[reason])
+
+
+def form_view(approval: Approval, click: Click) -> Block:
+    """Asks for what a message has no room for, and approves."""
+    form = inputs(approval)[:INPUTS_LIMIT]
+    return _deciding("Approve this call", click=click, act=APPROVE, blocks=form)
+
+
+def everything_view(approval: Approval, *, page: int = 0) -> Block:
+    """A call with all of its arguments, word for word, a page at a time; pages count from 0."""
+    pages = list(chunks(_whole(approval), PAGE)) or [" "]
+    page = min(max(page, 0), len(pages) - 1)
+    blocks = [paragraph(piece) for piece in chunks(pages[page], PIECE)]
+    turns = [
+        button(name, action=f"{SHOW}:{to}", value=f"{encode(approval)}#{to}")
+        for name, to in (("Earlier", page - 1), ("Later", page + 1))
+        if 0 <= to < len(pages)
+    ]
+    if turns:
+        blocks.append(paragraph(f"Page {page + 1} of {len(pages)}"))
+        blocks.append(actions(*turns, block_id=f"page:{page}"))
+    return _modal("The whole call", blocks)
+
+
+def told_view(sentence: str) -> Block:
+    """One sentence of mrkdwn for the person who submitted a modal."""
+    return _modal("Countersign", [trusted(sentence)])
+
+
+def _whole(approval: Approval) -> str:
+    told = [f"{approval.agent} wants to call {approval.tool}.", approval.hint]
+    head = "\n\n".join(visible(each)[0] for each in told if each)
+    listed = (f"{each.name}:\n{each.value}" for each in arguments(approval.args))
+    return "\n\n".join([head, *listed])
+
+
+def _deciding(title: str, *, click: Click, act: str, blocks: list[Block]) -> Block:
+    thread = click.place.thread
+    told = {"act": act, "button": click.value, "channel": thread.channel, "thread": thread.ts}
+    return {
+        **_modal(title, blocks),
+        "callback_id": DECIDE,
+        "private_metadata": json.dumps(told),
+        "submit": plain("Reject" if act == REJECT else "Approve"),
+        "close": plain("Cancel"),
+    }
+
+
+def _modal(title: str, blocks: list[Block]) -> Block:
+    return {"type": "modal", "title": plain(title), "close": plain("Close"), "blocks": blocks}

@@ -1,0 +1,224 @@
+"""What people press: decided at once, and always answered.
+
+A decision needs three looks: what the button says, who Slack says the person is now, and the
+stored approval. The rest (the card's new face, the agent going on) follows from what is stored.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from agents import SessionKey, Slot
+from bot import logs
+from bot.approvals.button import Button
+from bot.approvals.decide import decide
+from bot.approvals.decision import Decision, Outcome
+from bot.approvals.policy import Act, Person
+from bot.approvals.request import Approval, Command
+from bot.slack.blocks import everything_view, form_view, reject_view, told_view
+from bot.slack.blocks.inputs import fields, label
+from bot.slack.blocks.rendered import Block, mentions
+from bot.slack.payloads import APPROVE, FORM, REJECT, Click, Clicker, Place, Submission
+from bot.slack.people import People
+from bot.slack.replies import Posted, Refused, Replies, Result
+from bot.slack.text import escaped
+
+INACTIVE = "This button is no longer active."
+WHO = "I could not check who you are just now, so nothing was decided. Please try again."
+AGAIN = "That did not open in time. Please click again."
+OUTSIDER = "Only people of this workspace can use this."
+
+Ring = Callable[[SessionKey], Sequence[Command]]
+"""The index commands that make a session due, for the pipeline of its slot."""
+
+
+class Clicks:
+    """Decides what people press and tells them what came of it.
+
+    `run_for` is how long an approved call may wait for its start. Private notes are sent after the
+    answer to Slack; `close` waits for those under way.
+    """
+
+    def __init__(
+        self,
+        *,
+        slot: Slot,
+        replies: Replies,
+        people: People,
+        ring: Ring,
+        team: str,
+        run_for: timedelta | None,
+    ) -> None:
+        """Keep the parts; `team` is our workspace."""
+        self._slot = slot
+        self._replies = replies
+        self._people = people
+        self._ring = ring
+        self._team = team
+        self._run_for = run_for
+        self._notes: set[asyncio.Task[None]] = set()
+
+    async def press(self, click: Click) -> None:
+        """Do what a button says. Raises StoreUnavailable; then nothing is decided."""
+        key = self._session(click.button)
+        match click.action.partition(":")[0]:
+            case _ if click.button is None or key is None:
+                logs.warning("click.unknown", action=click.action, person=click.by.id)
+                self.tell(click.by, click.place, INACTIVE)
+            case _ if click.by.team != self._team:
+                logs.warning("click.refused", why="outsider", person=click.by.id)
+                self.tell(click.by, click.place, OUTSIDER)
+            case "approve" | "withdraw" as act:
+                await self._decide(click, key, act=act, button=click.button)
+            case "reject":
+                await self._open(click, reject_view(click))
+            case "form" | "show":
+                await self._look(click, key, button=click.button)
+            case _:
+                logs.warning("click.unknown", action=click.action, person=click.by.id)
+                self.tell(click.by, click.place, INACTIVE)
+
+    async def submit(self, sent: Submission) -> Mapping[str, Any]:
+        """Decide what a modal says; the answer is the body for Slack, empty to close the modal."""
+        key = self._session(sent.button)
+        if sent.button is None or key is None or sent.act not in (APPROVE, REJECT):
+            logs.warning("click.unknown", action=sent.act, person=sent.by.id)
+            return _instead(INACTIVE)
+        person = await self._person(sent.by)
+        if person is None:
+            return _beside(sent, {}, otherwise=WHO)
+        decision = Decision(
+            button=sent.button,
+            person=person,
+            act="approve" if sent.act == APPROVE else "reject",
+            values=sent.values,
+            reason=sent.reason,
+        )
+        outcome = await self._decided(key, decision)
+        if outcome.kind == "invalid":
+            return _beside(sent, outcome.problems, otherwise=outcome.sentence)
+        return {} if outcome.kind in ("decided", "counted") else _instead(sentence(outcome))
+
+    def tell(self, by: Clicker, place: Place, text: str) -> None:
+        """Say something to the clicker alone, once Slack has its answer; `text` is mrkdwn."""
+        self._later(self._note(by, place, text))
+
+    async def close(self) -> None:
+        """Wait for the private notes that are still on their way."""
+        if self._notes:
+            await asyncio.wait(self._notes)
+
+    async def _decide(self, click: Click, key: SessionKey, *, act: Act, button: Button) -> None:
+        person = await self._person(click.by)
+        if person is None:
+            self.tell(click.by, click.place, WHO)
+            return
+        decision = Decision(button=button, person=person, act=act, values=click.values)
+        outcome = await self._decided(key, decision)
+        if outcome.kind not in ("decided", "withdrawn"):
+            self.tell(click.by, click.place, sentence(outcome))
+
+    async def _decided(self, key: SessionKey, decision: Decision) -> Outcome:
+        outcome = await decide(
+            self._slot, key, decision, run_for=self._run_for, index=self._ring(key)
+        )
+        told = {
+            "approval": decision.button.approval,
+            "session": decision.button.session,
+            "person": decision.person.id,
+            "act": decision.act,
+            "kind": outcome.kind,
+        }
+        if outcome.kind in ("decided", "counted", "withdrawn"):
+            logs.info("approval.decided", **told)
+        elif outcome.kind == "unknown":
+            logs.warning("click.unknown", **told)
+        else:
+            logs.warning("approval.refused", **told, code=outcome.code)
+        return outcome
+
+    async def _look(self, click: Click, key: SessionKey, *, button: Button) -> None:
+        """Open a modal that shows the stored approval, or asks for its values."""
+        approval = await self._approval(key, button)
+        if approval is None:
+            self.tell(click.by, click.place, INACTIVE)
+        elif click.action == FORM:
+            await self._open(click, form_view(approval, click))
+        elif click.view:
+            view = everything_view(approval, page=click.page)
+            self._check(click, await self._replies.update_view(click.view, view))
+        else:
+            await self._open(click, everything_view(approval))
+
+    async def _open(self, click: Click, view: Block) -> None:
+        self._check(click, await self._replies.open_view(click.trigger, view))
+
+    def _check(self, click: Click, result: Result) -> None:
+        if isinstance(result, Posted):
+            return
+        why = result.code if isinstance(result, Refused) else type(result).__name__
+        logs.warning("click.refused", why=why, action=click.action, person=click.by.id)
+        self.tell(click.by, click.place, AGAIN)
+
+    async def _approval(self, key: SessionKey, button: Button) -> Approval | None:
+        view = await self._slot.read(key, parts=("approvals",))
+        record = view.approvals.get(button.approval) if view else None
+        approval = Approval.from_record(record) if record else None
+        return approval if approval and button.fits(approval) else None
+
+    def _session(self, button: Button | None) -> SessionKey | None:
+        """The session of a button; None for a forged one or one of another workspace."""
+        try:
+            key = SessionKey.parse(button.session) if button else None
+        except ValueError:
+            return None
+        return key if key and key.tenant == self._team else None
+
+    async def _person(self, by: Clicker) -> Person | None:
+        """Who the clicker is now; None when Slack does not say, and then nothing is decided."""
+        if by.team != self._team:
+            return Person(id=by.id, team=by.team, is_stranger=True)
+        person = await self._people.person(by.id)
+        if person is None:
+            logs.warning("click.refused", why="person_unknown", person=by.id)
+        return person
+
+    async def _note(self, by: Clicker, place: Place, text: str) -> None:
+        thread = place.thread
+        if thread.channel:
+            told = await self._replies.ephemeral(thread, person=by.id, text=text)
+            if isinstance(told, Posted):
+                return
+        if place.response_url:
+            await self._replies.respond(place.response_url, text)
+
+    def _later(self, note: Coroutine[Any, Any, None]) -> None:
+        # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.
+        task = asyncio.create_task(note)
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+
+
+def sentence(outcome: Outcome) -> str:
+    """An outcome in words for the clicker, as mrkdwn."""
+    told = escaped(outcome.sentence)
+    if outcome.people:
+        told = f"{told} {mentions(outcome.people)}."
+    asked = fields(outcome.approval) if outcome.approval else []
+    labels = {each.name: label(each) for each in asked}
+    lines = [f"• {labels.get(name, name)}: {text}" for name, text in outcome.problems.items()]
+    return "\n".join([told, *map(escaped, lines)])
+
+
+def _instead(text: str) -> Mapping[str, Any]:
+    """The answer that shows a sentence in place of the modal."""
+    return {"response_action": "update", "view": told_view(text)}
+
+
+def _beside(sent: Submission, problems: Mapping[str, str], *, otherwise: str) -> Mapping[str, Any]:
+    """The answer that keeps the modal open, with each problem at its field."""
+    errors = {sent.blocks[name]: text for name, text in problems.items() if name in sent.blocks}
+    if not errors and sent.blocks:
+        errors = {next(iter(sent.blocks.values())): otherwise}
+    return {"response_action": "errors", "errors": errors} if errors else _instead(otherwise)

@@ -1,0 +1,172 @@
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownVariableType=false, reportMissingTypeStubs=false
+"""The Bolt app: store or decide, acknowledge, and nothing slow.
+
+Events are stored in a global middleware, because Bolt acknowledges them before its listeners run.
+When the store is down, an event is answered 503 and Slack brings it again; a click is answered 503
+and the person sees a warning, since Slack does not bring it again.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.response import BoltResponse
+from slack_sdk.web.async_client import AsyncWebClient
+
+import agents
+from bot import errors, logs
+from bot.errors import SettingsError
+from bot.slack import payloads
+from bot.slack.clicks import INACTIVE, Clicks
+from bot.slack.messages import Messages
+from bot.slack.payloads import Ignored
+from bot.slack.people import People
+
+PATIENCE = 2.2
+"""Seconds for storing or deciding: Slack waits three."""
+ANY = re.compile("")
+NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write to me directly."
+
+Body = Mapping[str, Any]
+Next = Callable[[], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who we are in Slack, as auth.test says: our workspace, our user and our bot id."""
+
+    team: str
+    user: str
+    bot: str
+
+
+class Listeners:
+    """Everything that Slack may send, each with its answer."""
+
+    def __init__(
+        self,
+        *,
+        messages: Messages,
+        clicks: Clicks,
+        people: People,
+        identity: Identity,
+        patience: float = PATIENCE,
+    ) -> None:
+        """Keep the parts; `patience` is in seconds."""
+        self._messages = messages
+        self._clicks = clicks
+        self._people = people
+        self._identity = identity
+        self._patience = patience
+
+    def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
+        """The Bolt app; an empty signing secret is for Socket Mode only."""
+        app = AsyncApp(
+            name="countersign",
+            client=client,
+            signing_secret=signing_secret,
+            authorize=self._authorize,
+            process_before_response=True,
+            request_verification_enabled=bool(signing_secret),
+        )
+        if app.oauth_flow is not None:
+            raise SettingsError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be unset.")
+        app.use(self.on_event)
+        app.action(ANY)(self.on_action)
+        app.view_submission(ANY)(self.on_submission)
+        app.view_closed(ANY)(self.on_nothing)
+        app.command(ANY)(self.on_command)
+        app.shortcut(ANY)(self.on_shortcut)
+        app.options(ANY)(self.on_options)
+        app.error(self.on_error)
+        return app
+
+    async def on_event(self, body: Body, next_: Next) -> BoltResponse | None:
+        """Store an event, then answer; everything else goes on to its listener."""
+        match body.get("type"):
+            case "event_callback":
+                self._forget(body)
+                return await self._in_time(self._messages.take(body))
+            case "app_rate_limited":
+                logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))
+                return _ok()
+            case _:
+                await next_()
+                return None
+
+    async def on_action(self, body: Body) -> BoltResponse:
+        """Decide a pressed button at once; a changed input only wants its 200."""
+        click = payloads.click(body)
+        if isinstance(click, Ignored):
+            return _ok()
+        return await self._in_time(self._clicks.press(click))
+
+    async def on_submission(self, body: Body) -> BoltResponse:
+        """Decide a submitted modal; the answer closes it, or says what is wrong."""
+        sent = payloads.submission(body)
+        if isinstance(sent, Ignored):
+            logs.warning("click.unknown", action=sent.reason)
+            return _ok()
+        return await self._in_time(self._clicks.submit(sent))
+
+    async def on_command(self, body: Body) -> BoltResponse:
+        """Answer a slash command that nobody knows."""
+        command = payloads.command(body)
+        logs.warning("click.unknown", action=command.name, person=command.by.id)
+        return _ok({"response_type": "ephemeral", "text": NO_COMMAND})
+
+    async def on_shortcut(self, body: Body) -> BoltResponse:
+        """Answer a shortcut that is not ours any more."""
+        by = payloads.clicker(body)
+        if by:
+            logs.warning("click.unknown", action=body.get("callback_id"), person=by.id)
+            self._clicks.tell(by, payloads.place(body), INACTIVE)
+        return _ok()
+
+    async def on_options(self) -> BoltResponse:
+        """Answer a menu of an old message that wants its options."""
+        return _ok({"options": []})
+
+    async def on_nothing(self) -> BoltResponse:
+        """Acknowledge what needs no answer."""
+        return _ok()
+
+    async def on_error(self, error: Exception) -> BoltResponse:
+        """Log what nobody expected; Slack shows the person a warning."""
+        logs.error("slack.request_failed", error=error)
+        return BoltResponse(status=500, body="")
+
+    async def close(self) -> None:
+        """Wait for the private notes that are still on their way."""
+        await self._clicks.close()
+
+    async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
+        try:
+            async with asyncio.timeout(self._patience):
+                return _ok(await work)
+        except (agents.StoreUnavailable, errors.StoreUnavailable, TimeoutError) as error:
+            logs.warning("store.unavailable", error=error)
+            return BoltResponse(status=503, body="")
+
+    async def _authorize(self) -> AuthorizeResult:
+        """One workspace and one token: no call of Slack stands between a click and its answer."""
+        return AuthorizeResult(
+            enterprise_id=None,
+            team_id=self._identity.team,
+            bot_user_id=self._identity.user,
+            bot_id=self._identity.bot,
+        )
+
+    def _forget(self, body: Body) -> None:
+        """Somebody's account changed: look them up anew at their next click."""
+        if person := payloads.changed_person(body):
+            self._people.forget(person)
+
+
+def _ok(answer: Body | None = None) -> BoltResponse:
+    return BoltResponse(status=200, body=dict(answer) if answer else "")

@@ -1,0 +1,348 @@
+"""What Slack sends, as ours: a person's message, a click, a submitted modal; pure.
+
+Who acted is read from the verified payload's own `user`, never from what a library guesses. What
+is not for us is None or an `Ignored` with a reason, never an exception: payloads change.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from bot.approvals.button import Button, decode
+from bot.routing import Choice, Message
+from bot.slack.text import unescaped, without_mention
+from bot.turns import Thread, Turn, session_key
+
+APPROVE, REJECT, WITHDRAW, SHOW, FORM = "approve", "reject", "withdraw", "show", "form"
+"""The action ids of our buttons; `form` approves through a modal, when a message is too small."""
+
+REASON = "reason"
+DECIDE = "decide"
+"""The callback id of the modals in which a person decides."""
+
+Payload = Mapping[str, Any]
+Values = dict[str, JsonValue]
+
+_BY_PEOPLE = frozenset({None, "", "file_share", "thread_broadcast", "me_message"})
+_DIRECT = frozenset({"im", "app_home"})
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A payload nobody here has to answer, and why."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """We were added to a channel at `ts`, by `inviter` if Slack says so."""
+
+    team: str
+    channel: str
+    inviter: str
+    ts: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clicker:
+    """The person of an interaction, as signed by Slack; `team` is theirs, perhaps not ours."""
+
+    id: str
+    team: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a private answer to an interaction can go."""
+
+    thread: Thread
+    response_url: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Click:
+    """Somebody pressed one of the buttons on a message or modal.
+
+    `button` is None when its value is none of ours; `page` counts parts of a long call from 0.
+    `values` is what stands in the inputs now, by the field's name. `view` is the modal's id.
+    """
+
+    action: str
+    button: Button | None
+    value: str
+    by: Clicker
+    place: Place
+    trigger: str
+    values: Values = field(default_factory=dict[str, JsonValue])
+    page: int = 0
+    view: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Somebody sent the modal in which they approve or reject.
+
+    `blocks` maps the field's names to the ids of the blocks they stand in.
+    """
+
+    act: str
+    button: Button | None
+    by: Clicker
+    place: Place
+    values: Values
+    reason: str | None
+    blocks: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A slash command: its name, the words behind it, who typed it and where."""
+
+    name: str
+    text: str
+    by: Clicker
+    place: Place
+
+
+def event(body: Payload, *, team: str, bot_user: str) -> Message | Joined | Ignored:
+    """What an Events API body is to us; `team` and `bot_user` are ours."""
+    inner = _mapping(body.get("event"))
+    kind = _text(inner.get("type"))
+    if _text(body.get("team_id")) != team:
+        return Ignored("other workspace")
+    if kind == "member_joined_channel":
+        return _joined(inner, team=team, bot_user=bot_user)
+    if kind in ("message", "app_mention"):
+        return _message(inner, team=team, bot_user=bot_user)
+    return Ignored(f"event {kind}" if kind else "no event")
+
+
+def changed_person(body: Payload) -> str:
+    """The id of the person whose account changed, if that is what the event says."""
+    inner = _mapping(body.get("event"))
+    if inner.get("type") != "user_change":
+        return ""
+    return _text(_mapping(inner.get("user")).get("id"))
+
+
+def turn(message: Message, choice: Choice) -> Turn:
+    """The turn of a message: the same post, delivered twice or under two event names, is one."""
+    key = session_key(
+        team=message.team, agent=choice.agent, thread=Thread(message.channel, choice.ts)
+    )
+    delivery = f"m:{message.channel}:{message.ts}"
+    return Turn(id=delivery, session=key, author=message.author, text=choice.text)
+
+
+def greeting(joined: Joined, *, agent: str) -> Turn:
+    """The turn in which an agent introduces itself to a channel."""
+    key = session_key(team=joined.team, agent=agent, thread=Thread(joined.channel))
+    delivery = f"j:{joined.channel}:{joined.ts}"
+    return Turn(id=delivery, session=key, author=joined.inviter, text="Who is here?")
+
+
+def click(body: Payload) -> Click | Ignored:
+    """A pressed button; Ignored for a changed input, which only wants to be acknowledged."""
+    actions = cast("list[object]", body.get("actions") or [])
+    action = _mapping(actions[0] if actions else None)
+    if _text(action.get("type")) != "button":
+        return Ignored("input changed")
+    by = clicker(body)
+    if by is None:
+        return Ignored("nobody")
+    value = _text(action.get("value"))
+    plain, _, page = value.partition("#")
+    return Click(
+        action=_text(action.get("action_id")),
+        button=decode(plain),
+        value=plain,
+        by=by,
+        place=place(body),
+        trigger=_text(body.get("trigger_id")),
+        values=state_values(_mapping(body.get("state"))),
+        page=int(page) if page.isdecimal() else 0,
+        view=_text(_mapping(body.get("view")).get("id")),
+    )
+
+
+def submission(body: Payload) -> Submission | Ignored:
+    """A submitted modal; what it is about stands in its private metadata, `act` and button."""
+    view = _mapping(body.get("view"))
+    by = clicker(body)
+    if by is None or _text(view.get("callback_id")) != DECIDE:
+        return Ignored("other modal")
+    told = _metadata(view)
+    values = state_values(_mapping(view.get("state")))
+    reason = values.pop(REASON, None) if told.get("act") == REJECT else None
+    thread = Thread(_text(told.get("channel")), _text(told.get("thread")))
+    return Submission(
+        act=_text(told.get("act")),
+        button=decode(told.get("button")),
+        by=by,
+        place=Place(thread=thread),
+        values=values,
+        reason=reason if isinstance(reason, str) and reason.strip() else None,
+        blocks=_blocks_of(_mapping(view.get("state"))),
+    )
+
+
+def command(body: Payload) -> Command:
+    """A slash command."""
+    return Command(
+        name=_text(body.get("command")),
+        text=_text(body.get("text")),
+        by=Clicker(id=_text(body.get("user_id")), team=_text(body.get("team_id"))),
+        place=Place(
+            thread=Thread(_text(body.get("channel_id"))),
+            response_url=_text(body.get("response_url")),
+        ),
+    )
+
+
+def clicker(body: Payload) -> Clicker | None:
+    """The person of an interaction; None when the payload names nobody."""
+    user = _mapping(body.get("user"))
+    person = _text(user.get("id"))
+    if not person:
+        return None
+    return Clicker(id=person, team=_text(user.get("team_id")))
+
+
+def place(body: Payload) -> Place:
+    """Where an interaction came from, as far as a private answer needs it."""
+    container = _mapping(body.get("container"))
+    channel = _text(container.get("channel_id")) or _text(_mapping(body.get("channel")).get("id"))
+    thread = _text(container.get("thread_ts"))
+    thread = thread or _text(_mapping(body.get("message")).get("thread_ts"))
+    return Place(thread=Thread(channel, thread), response_url=_text(body.get("response_url")))
+
+
+def state_values(state: Payload) -> Values:
+    """What stands in the inputs of a message or modal, by action id; None or [] when empty."""
+    return {
+        name: _value(_mapping(element))
+        for _, block in _mapping(state.get("values")).items()
+        for name, element in _mapping(block).items()
+    }
+
+
+def _message(inner: Payload, *, team: str, bot_user: str) -> Message | Ignored:
+    author = _text(inner.get("user"))
+    if inner.get("subtype") not in _BY_PEOPLE:
+        return Ignored(f"message {inner['subtype']}")
+    if inner.get("bot_id") or inner.get("bot_profile") or author == bot_user:
+        return Ignored("a bot")
+    if not author:
+        return Ignored("nobody")
+    if _outside(inner, team):
+        return Ignored("other company")
+    channel, ts = _text(inner.get("channel")), _text(inner.get("ts"))
+    raw, mention = without_mention(_text(inner.get("text")), bot_user)
+    text = unescaped(raw) + _files(inner)
+    if not (channel and ts):
+        return Ignored("no place")
+    thread_ts = _text(inner.get("thread_ts"))
+    return Message(
+        team=team,
+        channel=channel,
+        ts=ts,
+        author=author,
+        text=text,
+        thread_ts="" if thread_ts == ts else thread_ts,
+        mention=mention or inner.get("type") == "app_mention",
+        direct=_text(inner.get("channel_type")) in _DIRECT or channel.startswith("D"),
+    )
+
+
+def _joined(inner: Payload, *, team: str, bot_user: str) -> Joined | Ignored:
+    channel, ts = _text(inner.get("channel")), _text(inner.get("event_ts"))
+    if _text(inner.get("user")) != bot_user or not channel:
+        return Ignored("somebody joined")
+    inviter = _text(inner.get("inviter")) or bot_user
+    return Joined(team=team, channel=channel, inviter=inviter, ts=ts)
+
+
+def _outside(inner: Payload, team: str) -> bool:
+    """Whether the author belongs to another company in a shared channel."""
+    home = _text(inner.get("user_team")) or _text(inner.get("team"))
+    return bool(home) and home != team
+
+
+def _files(inner: Payload) -> str:
+    """A line that names the attached files: an agent should know they are there."""
+    files = cast("list[object]", inner.get("files") or [])
+    names = [_text(_mapping(each).get("name")) or "a file" for each in files]
+    if not names:
+        return ""
+    return f"\n[attached: {', '.join(names)}]"
+
+
+def _metadata(view: Payload) -> Payload:
+    try:
+        return _mapping(json.loads(_text(view.get("private_metadata"))))
+    except ValueError:
+        return {}
+
+
+def _blocks_of(state: Payload) -> dict[str, str]:
+    return {
+        name: block_id
+        for block_id, block in _mapping(state.get("values")).items()
+        for name in _mapping(block)
+    }
+
+
+def _value(element: Payload) -> JsonValue:
+    """The value of one input, whatever kind it is."""
+    for key in ("selected_option", "selected_options"):
+        if key in element:
+            return _options(element[key])
+    if "selected_date_time" in element:
+        return _moment(element["selected_date_time"])
+    for key, value in element.items():
+        if key in ("value", "files") or key.endswith("_value") or key.startswith("selected_"):
+            return value
+    return None
+
+
+def _options(chosen: object) -> JsonValue:
+    if isinstance(chosen, list):
+        return [_options(each) for each in cast("list[object]", chosen)]
+    if chosen is None:
+        return None
+    return option_meaning(_text(_mapping(chosen).get("value")))
+
+
+def option_value(member: JsonValue) -> str:
+    """The value of a select's option for a member of an enum; JSON unless it is plain text."""
+    if isinstance(member, str) and option_meaning(member) == member:
+        return member
+    return json.dumps(member, ensure_ascii=False)
+
+
+def option_meaning(value: str) -> JsonValue:
+    """The member of an enum that an option's value stands for."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _moment(seconds: object) -> JsonValue:
+    """A picked date and time as ISO 8601 in UTC."""
+    if not isinstance(seconds, int):
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

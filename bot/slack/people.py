@@ -1,0 +1,51 @@
+"""Who somebody in Slack is now: asked of Slack, remembered for a minute, never guessed."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.approvals.policy import Person
+from bot.slack.replies import Replies
+
+REMEMBERED = 60.0
+"""Seconds until a person is asked for again: rights that were taken away must not live on."""
+FORGET_ALL_AT = 5_000
+
+
+class People:
+    """Looks people up; `clock` is in seconds and only measures how old an answer is."""
+
+    def __init__(self, replies: Replies, *, team: str, clock: Callable[[], float]) -> None:
+        self._replies = replies
+        self._team = team
+        self._clock = clock
+        self._known: dict[str, tuple[float, Person]] = {}
+
+    async def person(self, id: str) -> Person | None:  # noqa: A002
+        """The person with that id; None when Slack does not say who that is."""
+        known = self._known.get(id)
+        if known and self._clock() - known[0] < REMEMBERED:
+            return known[1]
+        told = await self._replies.user(id)
+        if not isinstance(told, Mapping):
+            return None
+        person = person_of(told)
+        if len(self._known) >= FORGET_ALL_AT:
+            self._known.clear()
+        self._known[id] = (self._clock(), person)
+        return person
+
+    def forget(self, id: str) -> None:  # noqa: A002
+        """Ask anew next time: Slack said that the person changed."""
+        self._known.pop(id, None)
+
+
+def person_of(user: Mapping[str, Any]) -> Person:
+    """A `user` of users.info; whatever it does not say counts against the person."""
+    return Person(
+        id=str(user.get("id", "")),
+        team=str(user.get("team_id", "")),
+        is_bot=bool(user.get("is_bot")) or bool(user.get("is_workflow_bot")),
+        is_guest=bool(user.get("is_restricted")) or bool(user.get("is_ultra_restricted")),
+        is_stranger=bool(user.get("is_stranger")),
+        deleted=user.get("deleted") is not False,
+    )

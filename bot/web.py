@@ -1,0 +1,92 @@
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
+"""The HTTP side: what Slack posts, and whether this process is alive and ready."""
+
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+
+EVENTS = "/slack/events"
+BODY_LIMIT = 1_000_000
+"""Bytes; Slack's own bodies stay far below."""
+_FORM = "application/x-www-form-urlencoded"
+
+Ready = Callable[[], Awaitable[bool]]
+
+
+def application(*, slack: AsyncApp | None, ready: Ready) -> web.Application:
+    """POST /slack/events (without `slack` 404), GET /healthz, GET /readyz (503 until `ready`)."""
+
+    async def on_request(request: web.Request) -> web.Response:
+        return await _answer(slack, request) if slack else web.Response(status=404)
+
+    async def on_ready(_: web.Request) -> web.Response:
+        told = await ready()
+        return web.Response(status=200 if told else 503, text="ready" if told else "not ready")
+
+    made = web.Application(client_max_size=BODY_LIMIT)
+    made.router.add_post(EVENTS, on_request)
+    made.router.add_get("/healthz", _on_health)
+    made.router.add_get("/readyz", on_ready)
+    return made
+
+
+@asynccontextmanager
+async def serve(
+    made: web.Application,
+    *,
+    port: int,
+    host: str = "0.0.0.0",  # noqa: S104 - a dyno's router is outside
+) -> AsyncGenerator[int]:
+    """Serve while the block runs; yields the port, which is a free one for 0.
+
+    At the end the requests under way are answered first.
+    """
+    runner = web.AppRunner(made, access_log=None, shutdown_timeout=10.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def socket_mode(slack: AsyncApp, *, app_token: str) -> AsyncGenerator[None]:
+    """Receive over a websocket of Slack's while the block runs, without a public address."""
+    connection = AsyncSocketModeHandler(slack, app_token)
+    await connection.connect_async()
+    try:
+        yield
+    finally:
+        await connection.close_async()
+
+
+async def _on_health(_: web.Request) -> web.Response:
+    return web.Response(text="ok")
+
+
+async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
+    raw = await request.read()
+    try:
+        asked = _bolt_request(raw.decode(), request)
+    except (UnicodeDecodeError, json.JSONDecodeError):
+        return web.Response(status=400, text="not what Slack sends")
+    return await to_aiohttp_response(await slack.async_dispatch(asked))
+
+
+def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
+    headers = {name: [value] for name, value in request.headers.items()}
+    asked = AsyncBoltRequest(body=body, query=request.query_string, headers={**headers})
+    if request.content_type == _FORM:
+        form = dict(parse_qsl(body, keep_blank_values=True))
+        if "payload" not in form:
+            # Bolt takes a command whose text contains the word "payload" for an interaction.
+            asked.body = form
+    return asked
