@@ -24,9 +24,11 @@ class Feed:
         while len(self.records) <= count:
             await self._more.wait()
 
-    async def follow(self) -> AsyncIterator[JsonObject]:
+    def follow(self) -> AsyncIterator[JsonObject]:
         """Every record from now on, without end."""
-        seen = len(self.records)
+        return self._from(len(self.records))
+
+    async def _from(self, seen: int) -> AsyncIterator[JsonObject]:
         while True:
             await self.after(seen)
             for record in self.records[seen:]:

@@ -49,7 +49,7 @@ class LocalSlack(Seats):
         self.feed = Feed()
         workspace = workspace or Workspace(now=clock())
         workspace.on_change = self.feed.publish
-        sockets = Sockets(workspace.new_id)
+        sockets = Sockets(workspace.new_id, self.feed)
         delivery = Delivery(
             signing_secret=signing_secret,
             clock=clock,
@@ -108,6 +108,11 @@ class LocalSlack(Seats):
     def connect(self, events_url: str | None) -> None:
         """Say where the bot listens from now on; None while it is down."""
         self.delivery.url = events_url
+
+    @property
+    def listening(self) -> bool:
+        """Whether the bot said where it listens, or holds a websocket open."""
+        return self._sockets.connected or self.delivery.url is not None
 
     async def deliver_raw(self, body: str, headers: dict[str, str]) -> Delivered:
         """Post any body with any headers to the bot; `delivery.signed(body)` makes true ones."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import WSMsgType, web
 
+from bot.playground.feed import Feed
 from bot.playground.people import APP_ID
 from bot.slack.shapes import JsonObject
 
@@ -29,8 +30,9 @@ class Answer:
 class Sockets:
     """The bot's open websockets; each payload goes to the one that came last."""
 
-    def __init__(self, new_id: Callable[[str], str]) -> None:
+    def __init__(self, new_id: Callable[[str], str], feed: Feed) -> None:
         self._new_id = new_id
+        self._feed = feed
         self._tickets: set[str] = set()
         self._open: list[web.WebSocketResponse] = []
         self._waiting: dict[str, asyncio.Future[str]] = {}
@@ -56,6 +58,7 @@ class Sockets:
         await socket.prepare(request)
         await socket.send_json(_hello(len(self._open) + 1))
         self._open.append(socket)
+        self._feed.publish({"kind": "socket"})
         try:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:

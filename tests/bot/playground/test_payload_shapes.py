@@ -207,54 +207,53 @@ async def _open(slack: LocalSlack, client: AsyncWebClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("deed", "kind", "name"),
+    ("deed", "expected"),
     [
-        pytest.param(mention, "app_mention", "app_mention", id="mention"),
+        pytest.param(mention, ("app_mention", "app_mention"), id="mention"),
         pytest.param(
             mention_from_outside,
-            "app_mention",
-            "app_mention_slack_connect_external",
+            ("app_mention", "app_mention_slack_connect_external"),
             id="mention from outside",
         ),
-        pytest.param(channel_message, "message", "message_channel", id="channel"),
-        pytest.param(direct_message, "message", "message_dm", id="dm"),
-        pytest.param(private_message, "message", "message_private_channel", id="private"),
-        pytest.param(reply, "message", "message_thread_reply", id="reply"),
-        pytest.param(edit, "message", "message_changed_user_edit", id="edit"),
-        pytest.param(delete, "message", "message_deleted", id="delete"),
-        pytest.param(own_post, "message", "message_own_bot", id="own post"),
-        pytest.param(own_update, "message", "message_changed_own_update", id="own update"),
-        pytest.param(first_home, "app_home_opened", "app_home_opened_first", id="first home"),
-        pytest.param(next_home, "app_home_opened", "app_home_opened_again", id="home again"),
-        pytest.param(deactivation, "user_change", "user_change_deactivated", id="deactivated"),
+        pytest.param(channel_message, ("message", "message_channel"), id="channel"),
+        pytest.param(direct_message, ("message", "message_dm"), id="dm"),
+        pytest.param(private_message, ("message", "message_private_channel"), id="private"),
+        pytest.param(reply, ("message", "message_thread_reply"), id="reply"),
+        pytest.param(edit, ("message", "message_changed_user_edit"), id="edit"),
+        pytest.param(delete, ("message", "message_deleted"), id="delete"),
+        pytest.param(own_post, ("message", "message_own_bot"), id="own post"),
+        pytest.param(own_update, ("message", "message_changed_own_update"), id="own update"),
+        pytest.param(first_home, ("app_home_opened", "app_home_opened_first"), id="first home"),
+        pytest.param(next_home, ("app_home_opened", "app_home_opened_again"), id="home again"),
+        pytest.param(deactivation, ("user_change", "user_change_deactivated"), id="deactivated"),
         pytest.param(
-            group_change, "subteam_members_changed", "subteam_members_changed", id="group"
+            group_change, ("subteam_members_changed", "subteam_members_changed"), id="group"
         ),
-        pytest.param(command, "/approvals", "slash_command", id="command"),
-        pytest.param(click, "block_actions", "block_actions_message_approve", id="click"),
+        pytest.param(command, ("/approvals", "slash_command"), id="command"),
+        pytest.param(click, ("block_actions", "block_actions_message_approve"), id="click"),
         pytest.param(
-            click_emptied, "block_actions", "block_actions_message_empty_inputs", id="emptied"
+            click_emptied, ("block_actions", "block_actions_message_empty_inputs"), id="emptied"
         ),
         pytest.param(
             click_outside,
-            "block_actions",
-            "block_actions_slack_connect_external",
+            ("block_actions", "block_actions_slack_connect_external"),
             id="click from outside",
         ),
         pytest.param(
-            click_in_thread, "block_actions", "block_actions_thread_reject", id="click in thread"
+            click_in_thread, ("block_actions", "block_actions_thread_reject"), id="click in thread"
         ),
-        pytest.param(change, "block_actions", "block_actions_select_changed", id="change"),
-        pytest.param(click_ephemeral, "block_actions", "block_actions_ephemeral", id="ephemeral"),
-        pytest.param(click_home, "block_actions", "block_actions_app_home", id="click on home"),
-        pytest.param(submit, "view_submission", "view_submission_decide", id="submit"),
-        pytest.param(close, "view_closed", "view_closed", id="close"),
+        pytest.param(change, ("block_actions", "block_actions_select_changed"), id="change"),
+        pytest.param(click_ephemeral, ("block_actions", "block_actions_ephemeral"), id="ephemeral"),
+        pytest.param(click_home, ("block_actions", "block_actions_app_home"), id="click on home"),
+        pytest.param(submit, ("view_submission", "view_submission_decide"), id="submit"),
+        pytest.param(close, ("view_closed", "view_closed"), id="close"),
     ],
 )
 async def test_keys(
-    slack: LocalSlack, client: AsyncWebClient, ear: Ear, deed: Deed, kind: str, name: str
+    slack: LocalSlack, client: AsyncWebClient, ear: Ear, deed: Deed, expected: tuple[str, str]
 ) -> None:
     """Each payload has exactly the keys of Slack's sample, and fields of the right types."""
+    kind, name = expected
     await deed(slack, client)
     await slack.settled()
     delivered = ear.of(kind)[-1]
