@@ -1,0 +1,152 @@
+"""Where money is paid: a service on the network, or a file on this machine. Never twice per key."""
+
+import asyncio
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, cast
+
+import aiohttp
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential
+
+from agents import ToolError
+
+TIMEOUT_S = 10.0
+ATTEMPTS = 3
+
+
+class Ledger(Protocol):
+    """Pays, once for each key however often it is asked."""
+
+    async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
+        """Pay, or find that this key was paid before; `reference` names the payment.
+
+        Raises ToolError with a sentence for the model.
+        """
+        ...
+
+
+class FileLedger:
+    """Payments as lines of JSON in a file that several processes may share.
+
+    A line is on the disk before `pay` returns. A last line that was cut off by a crash was never
+    paid, and is removed before the next one is written.
+    """
+
+    def __init__(
+        self, path: Path, *, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._path = path
+        self._clock = clock
+
+    async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
+        """Append a payment unless its key is there; raises ToolError for a key used otherwise."""
+        entry: dict[str, Any] = {
+            "key": key,
+            "amount": amount,
+            "purpose": purpose,
+            "requester": requester,
+            "reference": hashlib.sha256(key.encode()).hexdigest()[:12],
+            "at": self._clock().isoformat(timespec="seconds"),
+        }
+        return await asyncio.to_thread(self._append, entry)
+
+    def _append(self, entry: dict[str, Any]) -> dict[str, Any]:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            earlier = _paid(file, entry["key"])
+            if earlier is None:
+                file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+        paid = earlier or entry
+        if (paid["amount"], paid["purpose"]) != (entry["amount"], entry["purpose"]):
+            raise ToolError("This payment was made before, for another amount or purpose.")
+        return {"reference": paid["reference"]}
+
+
+def _paid(file: BinaryIO, key: str) -> dict[str, Any] | None:
+    """The payment with this key; leaves the file behind its last whole line."""
+    file.seek(0)
+    whole = 0
+    found: dict[str, Any] | None = None
+    for line in file:
+        if not line.endswith(b"\n"):
+            file.truncate(whole)
+            break
+        whole += len(line)
+        entry = cast("dict[str, Any]", json.loads(line))
+        found = entry if entry["key"] == key else found
+    return found
+
+
+class HttpLedger:
+    """Payments by POST to a service that knows the header `Idempotency-Key`.
+
+    The body is `{amount, purpose, requester}`. Any 2xx is paid, 409 is paid before under this key.
+    When nobody answers it is asked again under the same key, three times in all. The caller owns
+    the session.
+    """
+
+    def __init__(
+        self, url: str, *, session: aiohttp.ClientSession, timeout_s: float = TIMEOUT_S
+    ) -> None:
+        self._url = url
+        self._session = session
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+
+    async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
+        """Ask the service to pay; raises ToolError when it refuses or cannot be reached."""
+        body = {"amount": amount, "purpose": purpose, "requester": requester}
+        attempts = AsyncRetrying(
+            stop=stop_after_attempt(ATTEMPTS),
+            wait=wait_exponential(multiplier=0.1, max=2),
+            retry=retry_if_exception_type((aiohttp.ClientConnectionError, TimeoutError, _Busy)),
+            reraise=True,
+        )
+        try:
+            return await attempts(self._post, body, key)
+        except aiohttp.ClientConnectorError as error:
+            raise ToolError(
+                "The payment service cannot be reached, so nothing was paid. Try again later."
+            ) from error
+        except (aiohttp.ClientError, TimeoutError, _Busy) as error:
+            raise ToolError(
+                "The payment service did not answer clearly: whether the money was paid is not "
+                f"known. Do not pay again; a person has to look for the payment with key {key}."
+            ) from error
+
+    async def _post(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
+        request = self._session.post(
+            self._url,
+            json=body,
+            headers={"Idempotency-Key": key},
+            timeout=self._timeout,
+            allow_redirects=False,
+        )
+        async with request as response:
+            said = _object(await response.text(errors="replace"))
+            if response.status >= 500 or response.status == 429:
+                raise _Busy
+            if 200 <= response.status < 300 or response.status == 409:
+                reference = said.get("reference") or said.get("payment") or said.get("id") or key
+                return {"reference": str(reference)}
+            why = said.get("error") or said.get("message") or f"status {response.status}"
+            raise ToolError(f"The payment service refused, so nothing was paid: {str(why)[:300]}")
+
+
+class _Busy(Exception):
+    """The service said something is wrong with it, not with the payment."""
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return {}
+    return cast("dict[str, Any]", read) if isinstance(read, dict) else {}
