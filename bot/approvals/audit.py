@@ -57,8 +57,14 @@ def refused(approval: Approval, *, person: str, act: str, code: str, now: int) -
 
 def answered(approval: Approval, *, status: str, version: int, now: int) -> Json:
     """The call of an approval has its response, in the event `version`."""
-    said: Json = {"status": status, "version": version}
-    return {**_entry("approval.answered", approval, at=now), **said}
+    return {
+        "type": "approval.answered",
+        "at": now,
+        "approval": approval.id,
+        "digest": approval.digest,
+        "status": status,
+        "version": version,
+    }
 
 
 def lines(session: str, chain: Iterable[tuple[Json, str]]) -> Iterator[str]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from google.genai import types
 from pydantic import JsonValue
 
-from agents import ApprovalPolicy, Companions, Event, Post, SessionKey, Settle
+from agents import ApprovalPolicy, Companions, Event, Post, Question, SessionKey, Settle, Story
 from bot.approvals import audit, posts
 from bot.approvals.policy import Defaults, NoApprovers, deadline, members, resolve
-from bot.approvals.request import Approval, Command, Policy, opened, supersedes
+from bot.approvals.request import Approval, Command, Policy, opened
 from bot.turns import Thread, thread_of
 
 USER = "user"
@@ -65,15 +66,16 @@ class Plan:
 class Scene:
     """The session that new events come into.
 
-    `history` are its events so far (the window), `approvals` its records by id, `nonces` are taken
-    one for each question, `now` is in milliseconds of the store's clock.
+    `story` has the new events already. `approvals` are the session's records by id; what is asked
+    of them never changes, so they may be older than the story. `nonces` are taken one for each
+    question, `now` is in milliseconds of the store's clock.
     """
 
     key: SessionKey
-    rules: Rules
+    story: Story
     now: int
+    rules: Rules
     nonces: Iterator[str]
-    history: Sequence[Event] = ()
     approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])
 
     @property
@@ -81,16 +83,22 @@ class Scene:
         """Where the session's answers go."""
         return thread_of(self.key)
 
+    def initial(self, question: Question) -> JsonValue:
+        """The values that the inputs of a question begin with."""
+        shown = [
+            event.actions.requested_tool_confirmations[question.call_id].payload
+            for event in self.story.events
+            if question.call_id in event.actions.requested_tool_confirmations
+        ]
+        return shown[-1] if shown else None
+
 
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
     """What goes into the slot together with these new events, which have their versions."""
-    story = (*scene.history, *events)
     plans = [_said(event, scene) for event in events]
     plans += [_answered(event, scene) for event in events]
     plans += [
-        _asked(event, request_id, scene=scene, person=requester(story, event))
-        for event in events
-        for request_id in event.questions
+        _asked(event, request_id, scene) for event in events for request_id in event.questions
     ]
     return _merged(plans)
 
@@ -100,7 +108,11 @@ def requester(events: Iterable[Event], event: Event) -> str:
 
     Whoever answered a question in between is not; empty when no message is known.
     """
-    spoke = [e for e in events if e.author == USER and e.user_id and not e.get_function_responses()]
+    spoke = [
+        e
+        for e in events
+        if e.author == USER and e.user_id and not e.branch and not e.get_function_responses()
+    ]
     own = [e for e in spoke if e.invocation_id == event.invocation_id]
     return ((own[:1] or spoke[-1:] or [Event()])[0]).user_id or ""
 
@@ -120,64 +132,78 @@ def _said(event: Event, scene: Scene) -> Plan:
 
 
 def _answered(event: Event, scene: Scene) -> Plan:
-    """The approvals whose calls have their response in this event, settled and shown so.
-
-    A call that is answered though its body never started was stopped on the way: void.
-    """
-    answers = {
-        response.id: response.response or {}
-        for response in event.get_function_responses()
-        if event.author != USER and not response.will_continue
-    }
+    """The approvals whose calls have their first answer in this event, settled and shown so."""
+    if event.author == USER:
+        return Plan()
     return _merged(
-        _settled(approval, answers[approval.call_id], event=event, scene=scene)
-        for approval in scene.approvals.values()
-        if approval.call_id in answers and approval.status in ("pending", "approved", "started")
+        _settled(approval, response.response or {}, event=event, scene=scene)
+        for response in event.get_function_responses()
+        if (approval := _run_with(response, event=event, scene=scene))
     )
+
+
+def _run_with(response: types.FunctionResponse, *, event: Event, scene: Scene) -> Approval | None:
+    """The approval whose call has its first answer here; None if people had not agreed to it."""
+    call = scene.story.calls.get(response.id or "")
+    if call is None or call.answer is None or not call.answer.confirmed or response.will_continue:
+        return None
+    answered_before = any(
+        answer.version < event.version
+        and not answer.placeholder
+        and not answer.response.will_continue
+        for answer in call.responses
+    )
+    return None if answered_before else scene.approvals.get(call.request or "")
 
 
 def _settled(
     approval: Approval, response: Mapping[str, object], *, event: Event, scene: Scene
 ) -> Plan:
-    """One approval settled by the response of its call."""
-    status = "failed" if _failed(response) else "done"
-    entry = audit.answered(approval, status=status, version=event.version, now=scene.now)
+    """One approval settled by the response of its call.
+
+    A call that is answered though its body never started was stopped on the way: void.
+    """
+    status = _status(response)
     return Plan(
         companions=Companions(
             settles=(
                 Settle(id=approval.id, sources=("started",), status=status),
                 Settle(id=approval.id, sources=("approved",), status="void"),
-                Settle(id=approval.id, sources=("pending",), status="cancelled"),
             ),
             posts=posts.updates(approval, mark=f"v{event.version}"),
-            audit=(entry,),
+            audit=(audit.answered(approval, status=status, version=event.version, now=scene.now),),
         )
     )
 
 
-def _failed(response: Mapping[str, object]) -> bool:
-    """Whether a response tells of a failure."""
-    return "error" in response or response.get("status") == "error"
+def _status(response: Mapping[str, object]) -> Literal["done", "failed", "unknown"]:
+    """What a response says about the run of a body."""
+    if response.get("status") == "unknown":
+        return "unknown"
+    return "failed" if "error" in response or response.get("status") == "error" else "done"
 
 
-def _asked(event: Event, request_id: str, *, scene: Scene, person: str) -> Plan:
+def _asked(event: Event, request_id: str, scene: Scene) -> Plan:
     """One question put to people, or the notice that there is nobody to put it to."""
     question = event.questions[request_id]
-    declared = scene.rules.policies.get(question.tool)
-    found = resolve(declared, defaults=scene.rules.defaults, requester=person)
-    approval = _opened(event, request_id, scene=scene, person=person, policy=found)
-    replaced = [a for a in scene.approvals.values() if supersedes(approval, a)]
-    settling = [a.id for a in replaced]
+    found = resolve(
+        scene.rules.policies.get(question.tool),
+        defaults=scene.rules.defaults,
+        requester=requester(scene.story.events, event),
+    )
+    approval = _opened(event, request_id, policy=found, scene=scene)
     if isinstance(found, NoApprovers):
-        owed = [posts.notice(approval.notice, scene.thread, text=_nobody(question.tool, found))]
-        settling.append(request_id)
+        text = _nobody(question.tool, found)
+        owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text)]
+        settling = [request_id]
     else:
         owed = [posts.card(approval, copy) for copy in approval.copies]
         owed.append(posts.asked(approval, scene.thread))
+        settling = _superseded(request_id, question, scene)
     return Plan(
         companions=Companions(
             approvals=(approval.record(),),
-            settles=_outdated(approval, scene),
+            settles=_outdated(request_id, question, scene),
             posts=owed,
             audit=(audit.opened(approval),),
             notes={question.call_id: _note(approval)},
@@ -189,26 +215,43 @@ def _asked(event: Event, request_id: str, *, scene: Scene, person: str) -> Plan:
 
 
 def _opened(
-    event: Event, request_id: str, *, scene: Scene, person: str, policy: Policy | NoApprovers
+    event: Event, request_id: str, *, policy: Policy | NoApprovers, scene: Scene
 ) -> Approval:
     """The approval of a question, with the places of its cards."""
     question, rules = event.questions[request_id], scene.rules
-    shown = event.actions.requested_tool_confirmations.get(question.call_id)
-    frozen = policy if isinstance(policy, Policy) else Policy(approvers=(), quorum=policy.needed)
+    asked = isinstance(policy, Policy)
     approval = opened(
         request_id,
         question,
         session=str(scene.key),
-        requester=person,
-        policy=frozen,
+        requester=requester(scene.story.events, event),
+        policy=policy if asked else Policy(approvers=(), quorum=policy.needed),
         nonce=next(scene.nonces),
         now=scene.now,
         deadline=deadline(rules.policies.get(question.tool), ttl=rules.defaults.ttl, now=scene.now),
-        initial=shown.payload if shown else None,
+        initial=scene.initial(question),
     )
-    channel = rules.channel if frozen.approvers else None
-    copies = posts.copies(request_id, channel=channel, approvers=frozen.approvers)
+    if not asked:
+        return approval
+    copies = posts.copies(request_id, channel=rules.channel, approvers=policy.approvers)
     return approval.model_copy(update={"copies": copies, "notice": f"asked:{request_id}"})
+
+
+def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
+    """Open requests for the same call out of earlier turns: the new one takes their place."""
+    calls = scene.story.calls
+    version = calls[question.call_id].version if question.call_id in calls else 0
+    return [
+        older.request
+        for older in calls.values()
+        if older.status == "asked"
+        and older.request
+        and older.request != request_id
+        and older.question
+        and question.digest
+        and older.question.digest == question.digest
+        and older.version < version
+    ]
 
 
 def _note(approval: Approval) -> dict[str, JsonValue]:
@@ -224,12 +267,12 @@ def _note(approval: Approval) -> dict[str, JsonValue]:
     return note
 
 
-def _outdated(approval: Approval, scene: Scene) -> tuple[Settle, ...]:
+def _outdated(request_id: str, question: Question, scene: Scene) -> tuple[Settle, ...]:
     """Approved requests for the very call that is asked about anew: it runs on none of them."""
     return tuple(
         Settle(id=older.id, sources=("approved",), status="void")
         for older in scene.approvals.values()
-        if older.call_id == approval.call_id and older.id != approval.id
+        if older.call_id == question.call_id and older.id != request_id
     )
 
 

@@ -1,0 +1,303 @@
+"""What goes into the slot with new events."""
+
+from datetime import timedelta
+
+import pytest
+
+from agents import ApprovalPolicy, Settle
+from bot.approvals.companions import Gap, requester
+from bot.approvals.policy import Defaults
+from bot.approvals.request import Approval
+from tests.bot.approvals.samples import (
+    ASKED,
+    DEADLINE,
+    KEY,
+    answering,
+    approval,
+    asking,
+    calling,
+    message,
+    planned,
+    response,
+    says,
+)
+
+BEFORE = (message(), calling())
+WEEK = int(timedelta(days=7) / timedelta(milliseconds=1))
+PLACE = {"channel": "C1", "thread_ts": "100.1"}
+ANSWERED = (*BEFORE, asking(), answering(confirmed=True))
+
+
+def kinds(plan) -> list[str]:
+    return [post.body["kind"] for post in plan.companions.posts]
+
+
+def test_a_question_opens_an_approval():
+    """A question opens a pending approval of the requester's, with the policy of now."""
+    found = planned(asking(), after=BEFORE).companions
+    (record,) = found.approvals
+    kept = Approval.from_record(record)
+    assert (kept.id, kept.call_id, kept.status, kept.rev) == ("3-0", "2-0", "pending", 1)
+    assert (kept.session, kept.requester, kept.nonce) == (str(KEY), "UASK", "nonce0")
+    assert kept.policy.approvers == ("UBOSS", "UCFO")
+    assert (kept.asked_at, kept.deadline) == (ASKED, ASKED + WEEK)
+    assert [entry["type"] for entry in found.audit] == ["approval.opened"]
+    assert found.index == [("ZADD", "due", ASKED + WEEK, "3-0")]
+
+
+def test_a_question_is_posted_to_the_approvers_channel():
+    """With a channel one card goes there, and a line into the requester's thread."""
+    found = planned(asking(), after=BEFORE).companions
+    card, line = found.posts
+    assert card.body == {"kind": "card", "channel": "CBOSS", "approval": "3-0"}
+    assert line.body == {"kind": "asked", **PLACE, "approval": "3-0"}
+    kept = Approval.from_record(found.approvals[0])
+    assert [copy.post for copy in kept.copies] == [card.id]
+    assert kept.notice == line.id
+
+
+def test_without_a_channel_each_approver_gets_a_card():
+    """Without a channel every approver gets a card of their own."""
+    found = planned(asking(), after=BEFORE, channel=None).companions
+    places = [post.body.get("person") for post in found.posts]
+    assert places == ["UBOSS", "UCFO", None]
+    assert len({post.id for post in found.posts}) == 3
+
+
+def test_the_model_learns_who_is_asked():
+    """While people decide, the model may know whom it waits for and until when."""
+    found = planned(asking(), after=BEFORE).companions
+    assert found.notes == {
+        "2-0": {
+            "status": "pending",
+            "waiting_for": "approval",
+            "asked": ["UBOSS", "UCFO"],
+            "until": "2027-01-22T08:00:00+00:00",
+        }
+    }
+
+
+def test_a_question_that_never_expires_is_never_due():
+    """Without a span there is no deadline, nothing in the index and no date in the note."""
+    found = planned(asking(), after=BEFORE, defaults=Defaults(approvers=("UBOSS",), ttl=None))
+    assert found.companions.approvals[0].deadline is None
+    assert found.companions.index == []
+    assert "until" not in found.companions.notes["2-0"]
+
+
+def test_questions_of_one_turn_are_apart():
+    """Two questions of one event are two approvals with their own nonces and posts."""
+    found = planned(asking(calls=("2-0", "2-1")), after=(message(), calling(calls=2)))
+    first, second = (Approval.from_record(record) for record in found.companions.approvals)
+    assert (first.id, second.id) == ("3-0", "3-1")
+    assert first.nonce != second.nonce
+    assert kinds(found) == ["card", "asked", "card", "asked"]
+    assert len({post.id for post in found.companions.posts}) == 4
+    assert found.settling == ()
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        pytest.param((asking(3), response(version=4, shown=True)), id="the question first"),
+        pytest.param((response(version=3, shown=True), asking(4)), id="the placeholder first"),
+    ],
+)
+def test_the_initial_values_come_along(order):
+    """The values that the inputs begin with are in the approval, wherever they stand."""
+    found = planned(*order, after=BEFORE).companions
+    assert Approval.from_record(found.approvals[0]).payload == {"days": 3}
+    assert found.settles == []
+
+
+def test_a_nested_agents_question_is_put():
+    """A question inside a nested agent is put to people like any other."""
+    found = planned(asking(branch="helper@2-0"), after=BEFORE)
+    assert kinds(found) == ["card", "asked"]
+    assert found.companions.approvals[0].body["requester"] == "UASK"
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        pytest.param(ApprovalPolicy(approvers=("UASK",)), "Nobody may approve", id="only myself"),
+        pytest.param(ApprovalPolicy(approvers=("nosuch",)), "Nobody may approve", id="no such"),
+        pytest.param(ApprovalPolicy(quorum=3), "needs 3 approvals and only 2", id="too few"),
+    ],
+)
+def test_nobody_to_ask(policy, words):
+    """Without approvers there is no card: the requester is told, and the request is closed next."""
+    found = planned(asking(), after=BEFORE, policies={"reimburse": policy})
+    (post,) = found.companions.posts
+    assert (post.body["kind"], post.body["channel"]) == ("notice", "C1")
+    assert words in post.body["text"]
+    kept = Approval.from_record(found.companions.approvals[0])
+    assert (kept.status, kept.policy.approvers, kept.notice) == ("pending", (), "")
+    assert not kept.copies
+    assert found.settling == ("3-0",)
+    assert found.companions.index == [("ZADD", "due", ASKED, "3-0")]
+    assert Gap(kind="no_approvers", tool="reimburse") in found.gaps
+
+
+def test_names_nobody_knows_are_told_to_the_operator():
+    """A name that stands for nobody is a gap, though the others are asked."""
+    policy = ApprovalPolicy(approvers=("nosuch", "UBOSS"))
+    found = planned(asking(), after=BEFORE, policies={"reimburse": policy})
+    assert found.gaps == (Gap(kind="unknown_names", tool="reimburse", names=("nosuch",)),)
+    assert kinds(found) == ["card", "asked"]
+
+
+AGAIN = (*BEFORE, asking(), message("again", version=4, run="i2"), calling(5, run="i2"))
+
+
+@pytest.mark.parametrize(
+    ("new", "after", "settling"),
+    [
+        pytest.param(asking(6, calls=("5-0",), run="i2"), AGAIN, ("3-0",), id="asked again"),
+        pytest.param(asking(6, calls=("5-0",), run="i2", digest="e"), AGAIN, (), id="another call"),
+        pytest.param(
+            asking(6, calls=("5-0",), run="i2", digest=""),
+            (*BEFORE, asking(digest=""), *AGAIN[3:]),
+            (),
+            id="calls without a digest",
+        ),
+        pytest.param(
+            asking(6, calls=("5-0",), run="i2"),
+            (*BEFORE, asking(), answering(confirmed=True), calling(5)),
+            (),
+            id="it is decided",
+        ),
+        pytest.param(
+            asking(4, calls=("2-1",)),
+            (message(), calling(calls=2), asking()),
+            (),
+            id="two of one turn, asked apart",
+        ),
+    ],
+)
+def test_the_same_call_again(new, after, settling):
+    """The same call in a later turn closes the older question, which is due at once."""
+    found = planned(new, after=after)
+    assert found.settling == settling
+    at_once = [command[3] for command in found.companions.index if command[2] == ASKED]
+    assert tuple(at_once) == settling
+
+
+def test_a_call_asked_about_anew_voids_its_approval():
+    """When a call is asked about once more, what was agreed before does not count any more."""
+    found = planned(
+        asking(5, digest="e"), after=ANSWERED, known=(approval(status="approved"),)
+    ).companions
+    assert found.settles == [Settle(id="3-0", sources=("approved",), status="void")]
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        pytest.param({"ok": True}, "done", id="done"),
+        pytest.param({"status": "paid"}, "done", id="done, with a status"),
+        pytest.param({"error": "no money"}, "failed", id="an error"),
+        pytest.param({"status": "error"}, "failed", id="a status of error"),
+        pytest.param({"status": "unknown", "error": "?"}, "unknown", id="nobody knows"),
+    ],
+)
+def test_a_response_settles_its_approval(said, status):
+    """The response of an approved call settles it, and every message about it is shown anew."""
+    found = planned(response(**said), after=ANSWERED, known=(approval(status="started"),))
+    assert found.companions.settles == [
+        Settle(id="3-0", sources=("started",), status=status),
+        Settle(id="3-0", sources=("approved",), status="void"),
+    ]
+    assert [(p.body["kind"], p.after, p.id) for p in found.companions.posts] == [
+        ("card_update", "card:3-0:0", "card:3-0:0@v5"),
+        ("asked_update", "asked:3-0", "asked:3-0@v5"),
+    ]
+    assert [(e["type"], e["status"]) for e in found.companions.audit] == [
+        ("approval.answered", status)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("new", "after"),
+    [
+        pytest.param(response(), BEFORE, id="a call nobody was asked about"),
+        pytest.param(
+            response(error="no", outcome="rejected"),
+            (*BEFORE, asking(), answering(confirmed=False)),
+            id="a rejected call",
+        ),
+        pytest.param(response(more=True), ANSWERED, id="progress"),
+        pytest.param(response(version=6), (*ANSWERED, response(version=5)), id="a second response"),
+        pytest.param(response("9-9"), ANSWERED, id="a call nobody knows"),
+        pytest.param(answering(confirmed=True), (*BEFORE, asking()), id="the answer itself"),
+    ],
+)
+def test_other_responses_settle_nothing(new, after):
+    """Only the first answer of a call that people agreed to settles its approval."""
+    found = planned(new, after=after, known=(approval(status="started"),)).companions
+    assert (found.settles, found.posts, found.audit) == ([], [], [])
+
+
+@pytest.mark.parametrize(
+    ("event", "posts"),
+    [
+        pytest.param(says("Hello"), [("answer", "o:4:0", "Hello")], id="a text"),
+        pytest.param(says("  \n "), [], id="only blanks"),
+        pytest.param(says("Hello", partial=True), [], id="a partial text"),
+        pytest.param(says("Hello", branch="helper@2-0"), [], id="a nested agent's text"),
+        pytest.param(message("Hello", version=4), [], id="a person's text"),
+        pytest.param(calling(4), [], id="a call"),
+        pytest.param(
+            says("Cut", error_code="MAX_TOKENS"),
+            [("answer", "o:4:0", "Cut"), ("notice", "o:4:1", "too long")],
+            id="a text cut off",
+        ),
+        pytest.param(
+            says("", error_code="WEIRD", error_message="key=secret"),
+            [("notice", "o:4:1", "went wrong")],
+            id="an error says nothing of its cause",
+        ),
+        pytest.param(
+            says("", error_code="WEIRD", branch="helper@2-0"), [], id="a nested agent's error"
+        ),
+    ],
+)
+def test_what_is_said_is_posted(event, posts):
+    """What the agent says to people goes into its thread, and nothing else does."""
+    found = planned(event, after=BEFORE).companions.posts
+    assert [(post.body["kind"], post.id) for post in found] == [each[:2] for each in posts]
+    assert all(words in post.body["text"] for post, (*_, words) in zip(found, posts, strict=True))
+    assert all(PLACE.items() <= post.body.items() for post in found)
+
+
+def test_several_events_at_once():
+    """A commit of several events carries what each of them brings about."""
+    found = planned(says("I ask.", version=3), asking(4), after=BEFORE)
+    assert kinds(found) == ["answer", "card", "asked"]
+
+
+@pytest.mark.parametrize(
+    ("events", "run", "person"),
+    [
+        pytest.param([message()], "i1", "UASK", id="who wrote"),
+        pytest.param([message(), answering()], "i1", "UASK", id="not who answered"),
+        pytest.param(
+            [message(), message(user="UOTHER", version=2, run="i2")],
+            "i1",
+            "UASK",
+            id="not who wrote something else",
+        ),
+        pytest.param(
+            [message(), message(user="UOTHER", version=2, run="i2")],
+            "i2",
+            "UOTHER",
+            id="the second person's own request",
+        ),
+        pytest.param([message()], "i9", "UASK", id="else whoever wrote last"),
+        pytest.param([], "i1", "", id="nobody"),
+    ],
+)
+def test_requester(events, run, person):
+    """The requester is the author of the message that began the invocation."""
+    assert requester(events, asking(run=run)) == person
+    assert DEADLINE > ASKED
