@@ -111,6 +111,21 @@ BAD = [
     ("the_door_is_a_list", {DOOR: "register()"}, "agents/__init__.py:1: the door does something"),
     ("the_door_is_a_list", {DOOR: f"__all__ = {[f'A{n}' for n in range(41)]}"}, "41 public names"),
     (
+        "the_door_is_used",
+        {"agents/runtime/a.py": "", "bot/bad.py": "from agents.runtime.a import A"},
+        "bot/bad.py:1: imports agents.runtime.a",
+    ),
+    (
+        "the_door_is_used",
+        {"agents/support.py": "", "bot/bad.py": "from agents import support"},
+        "bot/bad.py:1: imports agents.support",
+    ),
+    (
+        "the_door_is_used",
+        {"agents/runtime/a.py": "", "agents/support.py": "import agents.runtime.a"},
+        "agents/support.py:1: imports agents.runtime.a",
+    ),
+    (
         "names_say_something",
         module("", path="bot/utils.py"),
         "bot/utils.py:1: the file's name says",
@@ -212,6 +227,14 @@ GOOD = [
     ("arguments_are_few", module("class A:\n def f(self, a, b, c, *, d, e: bool): ...")),
     ("everything_public_is_documented", module("def _f(): ...\nclass _A:\n def f(self): ...")),
     ("imports_go_one_way", {"bot/__init__.py": "", **chain(11)}),
+    (
+        "the_door_is_used",
+        {
+            "agents/a.py": "",
+            "agents/b.py": "from agents import A, a",
+            "bot/app.py": "import agents.a",
+        },
+    ),
     ("names_say_something", module("class RedisSessionService: ...\nclass Basement: ...")),
     ("wire_names_are_spelled_once", module('def f():\n """Reads adk_request_confirmation."""')),
     ("exceptions_are_named", module("try: x\nexcept BaseException:\n y\n raise")),

@@ -21,6 +21,7 @@ CHECKS: Mapping[str, Check] = {
         ways.imports_are_at_the_top,
         ways.imports_go_one_way,
         ways.the_door_is_a_list,
+        ways.the_door_is_used,
         words.names_say_something,
         sizes.borders_are_narrow,
         words.comments_are_rare,

@@ -80,6 +80,24 @@ def the_door_is_a_list(files: Files) -> Iterator[str]:
             yield from _untrue_door(file)
 
 
+def the_door_is_used(files: Files) -> Iterator[str]:
+    """Example agents and the bot import what the door offers; only app.py goes past it."""
+    inside = {file.module for file in sources(files) if file.path.startswith("agents/")}
+    for file in sources(files):
+        example = file.path.startswith("agents/") and file.path.count("/") == 1
+        if file.path in ("bot/app.py", "agents/__init__.py") or not (
+            example or file.path.startswith("bot/")
+        ):
+            continue
+        past = "agents.runtime" if example else "agents."
+        for node in file.nodes:
+            names = {name for name in imported(node) if name in inside and name.startswith(past)}
+            if names:
+                yield file.at(
+                    node, f"imports {min(names)}: import from agents, or let it out there"
+                )
+
+
 def _untrue_door(door: File) -> Iterator[str]:
     named: list[str] = []
     there: set[str] = set()
