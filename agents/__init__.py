@@ -3,6 +3,7 @@
 from agents.runtime.agent import Agent
 from agents.runtime.agent_tool import AgentTool
 from agents.runtime.approval import ApprovalPolicy
+from agents.runtime.asking import RunConfig
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import (
@@ -21,7 +22,7 @@ from agents.runtime.errors import (
 from agents.runtime.events import Event, EventActions
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 from agents.runtime.payload import check as check_payload
-from agents.runtime.runner import RunConfig, Runner
+from agents.runtime.runner import Runner
 from agents.runtime.sessions import InMemorySessionService, Session, SessionService
 from agents.runtime.slot.port import (
     Companions,

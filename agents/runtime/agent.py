@@ -14,6 +14,7 @@ from agents.runtime.tools import Tool, as_tool
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
+Hook = Callable[..., Any]
 Instruction = str | Callable[[Mapping[str, Any]], str]
 
 
@@ -25,7 +26,8 @@ class Agent:
     default), or a Model. Plain functions in `tools` become FunctionTools. `instruction` may hold
     `{name}` for a value of the session's state (`{name?}`: empty when missing, `{{` a brace).
     `output_key` stores the final text under that state key. `examples` are sentences a person
-    may say to it. Raises UsageError for a bad name or two tools of one name.
+    may say to it. The callbacks are hooks, one or several. Raises UsageError for a bad name or two
+    tools of one name.
     """
 
     name: str
@@ -41,6 +43,12 @@ class Agent:
     generate_content_config: types.GenerateContentConfig | None = None
     disallow_transfer_to_parent: bool = False
     disallow_transfer_to_peers: bool = False
+    before_model_callback: Hook | Sequence[Hook] | None = None
+    after_model_callback: Hook | Sequence[Hook] | None = None
+    on_model_error_callback: Hook | Sequence[Hook] | None = None
+    before_tool_callback: Hook | Sequence[Hook] | None = None
+    after_tool_callback: Hook | Sequence[Hook] | None = None
+    on_tool_error_callback: Hook | Sequence[Hook] | None = None
     examples: Sequence[str] = ()
     _tools: dict[str, Tool] = field(init=False, repr=False, compare=False)
     _agents: dict[str, "Agent"] = field(init=False, repr=False, compare=False)

@@ -1,15 +1,14 @@
 """One call: checked, asked about, refused or run; the only place that enters a tool's body."""
 
 import asyncio
+import copy
 import inspect
 import logging
-from collections.abc import Sequence
 from typing import Any, cast
 
 from google.genai import types
 from pydantic import JsonValue
 
-from agents.runtime.agent import Agent
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
@@ -17,7 +16,7 @@ from agents.runtime.context import ConfirmationRequest, State, ToolContext
 from agents.runtime.digest import digest
 from agents.runtime.events import EventActions
 from agents.runtime.held import Held
-from agents.runtime.instruction import TRANSFER, transfer_targets
+from agents.runtime.hooks import Hooks
 from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Ask, Outcome, Report
 from agents.runtime.payload import schema_of
@@ -26,18 +25,20 @@ from agents.runtime.slot.port import Start, Started
 from agents.runtime.steps import RunTools
 from agents.runtime.story import Call
 from agents.runtime.tools import Tool
+from agents.runtime.transfer import TRANSFER, TransferTool, targets
 
 log = logging.getLogger(__name__)
 
 Response = dict[str, JsonValue]
 
 
-async def outcomes(held: Held, step: RunTools) -> list[Outcome]:
+async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     """What comes of the calls of a batch, in their order; bodies run at the same time."""
     live = held.view(step.calls[0].invocation)
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(Calling(held, step, call, live).outcome()) for call in step.calls
+            group.create_task(Calling(held, step, call, live=live, hooks=hooks).outcome())
+            for call in step.calls
         ]
     found = [task.result() for task in tasks]
     return [outcome for outcome in found if outcome is not None]
@@ -46,12 +47,15 @@ async def outcomes(held: Held, step: RunTools) -> list[Outcome]:
 class Calling:
     """One call of one session in hand, on its way to an outcome."""
 
-    def __init__(self, held: Held, step: RunTools, call: Call, live: dict[str, Any]) -> None:
+    def __init__(
+        self, held: Held, step: RunTools, call: Call, *, live: dict[str, Any], hooks: Hooks
+    ) -> None:
         """Work on `call`; the calls of a batch share the `live` state."""
         self.held = held
         self.agent = agent = step.agent
         self.call = call
-        self.root = step.root
+        self.hooks = hooks
+        self.tool = self._tool(step)
         self.context = ToolContext(
             function_call_id=call.id,
             invocation_id=call.invocation,
@@ -64,24 +68,67 @@ class Calling:
             tool_confirmation=call.answer,
         )
 
+    def _tool(self, step: RunTools) -> Tool | None:
+        others = targets(step.agent, step.root) if self.call.name == TRANSFER else ()
+        return TransferTool(others) if others else step.agent.tool(self.call.name)
+
     async def outcome(self) -> Outcome | None:
         """What comes of the call; None when it is answered already."""
-        call = self.call
-        targets = transfer_targets(self.agent, self.root) if call.name == TRANSFER else ()
-        if targets:
-            return self._transferred(targets)
-        tool = self.agent.tool(call.name)
+        call, tool = self.call, self.tool
         if tool is None:
-            return self._answered(self._gone())
+            gone = self._gone()
+            return self._answered(await self._mended(KeyError(call.name), dict(call.args)) or gone)
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
-            return left(
-                self.held.story, call, nested, skip=bool(getattr(tool, "skip_summarization", False))
-            )
-        bound = tool.bind(dict(call.args))
+            skip = bool(getattr(tool, "skip_summarization", False))
+            return left(self.held.story, call, nested, skip=skip)
+        args = copy.deepcopy(dict(call.question.args if call.question else call.args))
+        early = await self._before(tool, args)
+        if early is not None:
+            return early
+        bound = tool.bind(args)
         if isinstance(bound, Unfit):
             return self._answered(self._changed() if call.question else bound.response)
         return await self._judged(tool, bound)
+
+    async def _before(self, tool: Tool, args: dict[str, Any]) -> Outcome | None:
+        """Ask the hooks, once per call: they may answer for the tool, change `args`, or ask."""
+        call = self.call
+        if call.question is not None:
+            return None
+        told = {"tool": tool, "args": args, "tool_context": self.context}
+        answer = await self.hooks.tool("before_tool_callback", told)
+        if self.context.request is not None:
+            bound = tool.bind(args)
+            if isinstance(bound, Unfit):
+                return self._answered(bound.response)
+            return self._asked_by_body(tool, bound, self.context.request, answer)
+        if answer is None:
+            return None
+        report = _report(await self._after(tool, args, answer), self.context, lasting=False)
+        return Outcome(call=call, report=report)
+
+    async def _after(self, tool: Tool, args: dict[str, Any], value: Any) -> Any:
+        """What the hooks make of a result."""
+        told = {
+            "tool": tool,
+            "args": args,
+            "tool_context": self.context,
+            "tool_response": value,
+        }
+        answer = await self.hooks.tool("after_tool_callback", told)
+        return value if answer is None else answer
+
+    async def _mended(self, error: Exception, args: dict[str, Any]) -> Response | None:
+        """What a hook answers in place of a failure."""
+        told = {
+            "tool": self.tool,
+            "args": args,
+            "tool_context": self.context,
+            "error": error,
+        }
+        answer = await self.hooks.tool("on_tool_error_callback", told)
+        return None if answer is None else result_of(answer).response
 
     async def _judged(self, tool: Tool, bound: Bound) -> Outcome | None:
         call, asked = self.call, self.call.question
@@ -102,19 +149,18 @@ class Calling:
         call = self.call
         if self.agent.nested(call.name) is not None:
             return entered(call, bound, user=self.held.user)
-        may_ask = call.answer is None and call.question is None
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
+        may_ask = call.question is None and _takes_context(tool)
         start = Start(
             fence=self.held.fence,
             cid=call.id,
-            step=f"{call.id}:ask" if may_ask and _takes_context(tool) else call.id,
+            step=f"{call.id}:ask" if may_ask else call.id,
             request=call.request,
             digest=call.question.digest if call.question else "",
         )
-        return await self._permitted(
-            tool, bound, await self.held.slot.start_call(self.held.key, start)
-        )
+        started = await self.held.slot.start_call(self.held.key, start)
+        return await self._permitted(tool, bound, started)
 
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
@@ -150,14 +196,17 @@ class Calling:
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
+        context.request = None
         try:
             value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
             log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
-            return self._answered(failure(error, tool=tool.name))
+            mended = await self._mended(error, bound.values)
+            return self._answered(mended or failure(error, tool=tool.name))
         if context.request is not None:
             return self._asked_by_body(tool, bound, context.request, value)
-        report = _report(value, context, nothing_yet=tool.is_long_running)
+        value = await self._after(tool, bound.values, value)
+        report = _report(value, context, lasting=tool.is_long_running)
         await self._keep(report)
         return Outcome(call=self.call, report=report)
 
@@ -182,9 +231,8 @@ class Calling:
         placeholder: Response,
         dynamic: bool = False,
     ) -> Outcome:
-        schema, initial = (
-            schema_of(request.payload) if request.payload is not None else (None, None)
-        )
+        form = request.payload
+        schema, initial = schema_of(form) if form is not None else (None, None)
         question = Question(
             call_id=self.call.id,
             tool=tool.name,
@@ -196,8 +244,9 @@ class Calling:
             digest=self._digest(tool, bound, schema),
             dynamic=dynamic,
         )
-        offered = request.payload if isinstance(request.payload, dict) else initial
-        shown = ToolConfirmation(hint=request.hint, payload=offered)
+        shown = ToolConfirmation(
+            hint=request.hint, payload=form if isinstance(form, dict) else initial
+        )
         actions = _actions(self.context) if dynamic else EventActions()
         return Outcome(
             call=self.call,
@@ -235,15 +284,6 @@ class Calling:
         }.get(why, f"{name} may not run: its approval is {why}.")
         return {"error": sentence}
 
-    def _transferred(self, targets: Sequence[Agent]) -> Outcome:
-        name = self.call.args.get("agent_name")
-        known = [agent.name for agent in targets]
-        if name not in known:
-            there = ", ".join(known)
-            return self._answered({"error": f"There is no agent {name!r} here; there is: {there}."})
-        actions = EventActions(transfer_to_agent=str(name))
-        return Outcome(call=self.call, report=Report(response={"result": None}, actions=actions))
-
 
 def _waits(name: str) -> Response:
     return {"error": f"{name} waits for a person's approval; it has not run."}
@@ -252,7 +292,7 @@ def _waits(name: str) -> Response:
 def _takes_context(tool: Tool) -> bool:
     """Whether the body can ask a person: only one that is handed a context can."""
     signature = getattr(tool, "signature", None)
-    return signature is None or signature.context is not None
+    return signature is not None and signature.context is not None
 
 
 def _actions(context: ToolContext) -> EventActions:
@@ -262,12 +302,13 @@ def _actions(context: ToolContext) -> EventActions:
     )
 
 
-def _report(value: Any, context: ToolContext, *, nothing_yet: bool) -> Report:
+def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:
+    """A body's result; `lasting` when None means that nothing is there yet."""
     progress: list[Response] = []
     if isinstance(value, Yielded):
         progress = [result_of(item).response for item in value.intermediate]
         value = value.result
-    if value is None and nothing_yet:
+    if value is None and lasting:
         return Report(progress=progress, actions=_actions(context))
     result = result_of(value)
     parts: list[types.Part] = list(result.media)

@@ -15,7 +15,7 @@ import httpx
 from google import genai
 from google.genai import errors, types
 
-from agents.runtime.errors import ModelError, ModelUnavailable
+from agents.runtime.errors import ModelError, ModelUnavailable, UsageError
 from agents.runtime.model import LlmRequest, LlmResponse
 
 TRANSIENT = frozenset({408, 409, 425, 429, 499})
@@ -31,9 +31,12 @@ NO_ANSWER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeminiOptions:
-    """How Gemini is reached; `timeout` is in seconds, per request."""
+    """How Gemini is reached; `timeout` is in seconds, per request.
 
-    api_key: str
+    Without a key google-genai looks for one in its own environment variables.
+    """
+
+    api_key: str | None = None
     base_url: str | None = None
     api_version: str | None = None
     timeout: float = 60.0
@@ -43,16 +46,17 @@ class Gemini:
     """A Model that asks Gemini. Made and closed in the loop that uses it."""
 
     def __init__(self, model: str, options: GeminiOptions) -> None:
-        """Make the client; nothing is sent yet."""
+        """Make the client; nothing is sent yet. Raises UsageError when it has no key."""
         self._model = model
-        self._client = genai.Client(
-            api_key=options.api_key,
-            http_options=types.HttpOptions(
-                base_url=options.base_url,
-                api_version=options.api_version,
-                timeout=int(options.timeout * 1000),
-            ),
+        http_options = types.HttpOptions(
+            base_url=options.base_url,
+            api_version=options.api_version,
+            timeout=int(options.timeout * 1000),
         )
+        try:
+            self._client = genai.Client(api_key=options.api_key, http_options=http_options)
+        except ValueError as error:
+            raise UsageError("Gemini needs an API key: set GEMINI_API_KEY") from error
 
     async def __aenter__(self) -> Self:
         """Use the client for the length of a block."""

@@ -8,6 +8,7 @@ person had talked on is told where it arrived.
 import json
 from bisect import bisect_right
 from collections.abc import Mapping
+from typing import Any
 
 from google.genai import types
 from pydantic import JsonValue
@@ -16,6 +17,7 @@ from agents.runtime.agent import Agent
 from agents.runtime.events import Event
 from agents.runtime.story import USER, Answer, Call, Story
 
+PREAMBLE = "For context, what another agent did:"
 NEWS = "News of the call {name} made earlier: "
 
 Notes = Mapping[str, Mapping[str, JsonValue]]
@@ -61,10 +63,10 @@ class _Reader:
             return self._heard(event)
         if event.questions or event.content is None:
             return []
-        if event.get_function_responses():
-            return self._late(event)
         if event.author != self.agent.name:
             return self._quoted(event)
+        if event.get_function_responses():
+            return self._late(event)
         return [] if self._overtaken(event) else self._spoken(event)
 
     def _heard(self, event: Event) -> list[types.Content]:
@@ -134,15 +136,9 @@ class _Reader:
         return after[-1].version == self.last or _same_voice(before, after)
 
     def _quoted(self, event: Event) -> list[types.Content]:
-        parts = [types.Part(text="For context:")]
-        for part in event.parts:
-            if part.text and not part.thought:
-                parts.append(types.Part(text=f"[{event.author}] said: {part.text}"))
-            elif part.function_call:
-                call = part.function_call
-                text = f"[{event.author}] called tool `{call.name}` with {json.dumps(call.args)}"
-                parts.append(types.Part(text=text))
-        return [types.Content(role="user", parts=parts)] if len(parts) > 1 else []
+        texts = [text for part in event.parts if (text := _quote(event.author, part))]
+        parts = [types.Part(text=text) for text in (PREAMBLE, *texts)]
+        return [types.Content(role="user", parts=parts)] if texts else []
 
 
 def _same_voice(before: list[Answer], after: list[Answer]) -> bool:
@@ -151,6 +147,23 @@ def _same_voice(before: list[Answer], after: list[Answer]) -> bool:
         for old in before
         for new in after
     )
+
+
+def _quote(author: str, part: types.Part) -> str | None:
+    """What another agent did, as words; fenced, so that nobody takes it for an instruction."""
+    call, response = part.function_call, part.function_response
+    if call is not None:
+        return f"[{author}] called tool `{call.name}` with parameters:\n{_fenced(call.args or {})}"
+    if response is not None:
+        value = _fenced(response.response or {})
+        return f"[{author}] `{response.name}` tool returned result:\n{value}"
+    if part.text and not part.thought:
+        return f"[{author}] said:\n<quote>\n{part.text}\n</quote>"
+    return None
+
+
+def _fenced(value: Mapping[str, Any]) -> str:
+    return f"<quote>\n{json.dumps(value, ensure_ascii=False, default=str)}\n</quote>"
 
 
 def _wire_call(part: types.Part, event: Event) -> types.Part:

@@ -5,73 +5,40 @@ a crash are served by the same loop: it loads the events and asks.
 """
 
 import asyncio
-import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
 
 from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
+from agents.runtime.asking import Asking, Budget, RunConfig
 from agents.runtime.calling import outcomes
-from agents.runtime.errors import (
-    AgentsError,
-    LlmCallsLimitExceededError,
-    ModelUnavailable,
-    SessionBusy,
-    SessionConflict,
-    SessionNotFoundError,
-    UsageError,
-)
-from agents.runtime.events import Event, EventActions
+from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
+from agents.runtime.events import Event
+from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.held import Companion, Held, hold, nothing
-from agents.runtime.history import contents
-from agents.runtime.instruction import (
-    instruction,
-    transfer_declaration,
-    transfer_instruction,
-    transfer_targets,
-)
+from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.messages import accepted
-from agents.runtime.model import LlmRequest, LlmResponse, Model
-from agents.runtime.outcome import recorded, spoken
+from agents.runtime.model import Model
+from agents.runtime.outcome import recorded
 from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.slot.port import Entry, SessionKey
 from agents.runtime.steps import CallModel, RunTools, next_step
 from agents.runtime.story import Story
 
-log = logging.getLogger(__name__)
-
 Models = Callable[[str], Model]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunConfig:
-    """How one run behaves: how often it may ask the model (0: no limit), whether it streams."""
-
-    max_llm_calls: int = 500
-    streaming: bool = False
-
-
-@dataclass(slots=True)
-class _Budget:
-    """How often a run asked the model, and what went wrong for good."""
-
-    config: RunConfig
-    asked: int = 0
-    failure: Exception | None = None
 
 
 class Runner:
     """Runs an agent on sessions.
 
     `session_service` is where sessions live (memory by default). `models` resolves the name of a
-    model, or is the one model of all agents. `companion` derives from new events what goes into
+    model, or is the one model of all agents; without it Gemini is asked, with the key google-genai
+    finds in its environment. `companion` derives from new events what goes into
     the slot with them. A model that is unavailable is given up after `max_attempts` tries.
 
-    Raises UsageError when an agent's model cannot be resolved.
+    Raises UsageError when there is no key for Gemini.
     """
 
     def __init__(
@@ -82,6 +49,7 @@ class Runner:
         session_service: SessionService | None = None,
         models: Models | Model | None = None,
         companion: Companion = nothing,
+        plugins: Sequence[Plugin] = (),
         auto_create_session: bool = False,
         max_attempts: int = 5,
         tenant: str = "local",
@@ -94,6 +62,7 @@ class Runner:
         self._slot = self.session_service.slot
         self._models = _resolved(agent, models)
         self._companion = companion
+        self._plugins = tuple(plugins)
         self._auto_create = auto_create_session
         self._max_attempts = max_attempts
         self._tenant = tenant
@@ -119,12 +88,12 @@ class Runner:
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
         story = await self._story(key)
-        budget = _Budget(run_config or RunConfig())
+        budget = Budget(run_config or RunConfig(), self._max_attempts)
         entry_id = self._new_id()
-        reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
         if new_message is not None:
             message = accepted(new_message, story)
             await self._slot.ingest(key, _entry(entry_id, message, user_id, state_delta))
+        reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
         task = asyncio.create_task(self._serve_reader(key, entry_id, budget))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
         task.add_done_callback(self._tasks.discard)
@@ -133,6 +102,10 @@ class Runner:
         await task
         if budget.failure is not None:
             raise budget.failure
+
+    async def join(self) -> None:
+        """Wait for the runs that go on though nobody reads them any more."""
+        await asyncio.gather(*self._tasks)
 
     async def serve(
         self,
@@ -147,20 +120,20 @@ class Runner:
         `lease` is in milliseconds. Raises SessionBusy, SessionConflict when the session was lost,
         and ModelUnavailable when trying again later may help.
         """
-        budget = _Budget(run_config or RunConfig())
+        budget = Budget(run_config or RunConfig(), self._max_attempts)
         async with hold(
             self._slot, key, owner=owner, lease=lease, companion=self._companion
         ) as held:
             async for event in self._steps(held, budget):
                 yield event
 
-    async def _steps(self, held: Held, budget: _Budget) -> AsyncIterator[Event]:
+    async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:
         """The loop."""
         while not held.lost:
             step = next_step(self.agent, held.story)
             new: list[Event] = []
             if isinstance(step, CallModel):
-                async for event in self._asked(step, held, budget):
+                async for event in self._asking(step, held, budget).events():
                     if event.partial:
                         yield event
                     else:
@@ -175,91 +148,14 @@ class Runner:
                 yield event
         raise SessionConflict(f"the session {held.key} was lost to somebody else")
 
+    def _asking(self, step: CallModel, held: Held, budget: Budget) -> Asking:
+        hooks, model = Hooks(self._plugins, step.agent), self._models[step.agent.name]
+        return Asking(held, step, model=model, hooks=hooks, budget=budget)
+
     async def _called(self, step: RunTools, held: Held) -> list[Event]:
         """Go on with calls: their outcomes, as events."""
-        found = await outcomes(held, step)
+        found = await outcomes(held, step, Hooks(self._plugins, step.agent))
         return recorded(found, version=held.next_version, now=held.now / 1000)
-
-    async def _asked(self, step: CallModel, held: Held, budget: _Budget) -> AsyncIterator[Event]:
-        """Ask a model: texts on their way, then the one event of its reply."""
-        try:
-            budget.asked += 1
-            limit = budget.config.max_llm_calls
-            if 0 < limit < budget.asked:
-                raise LlmCallsLimitExceededError(f"more than {limit} calls of the model in a run")
-            request = self._request(step, held)
-            model, stream = self._models[step.agent.name], budget.config.streaming
-            async for reply in model.generate_content_async(request, stream=stream):
-                yield self._reply(step, held, reply)
-        except ModelUnavailable as error:
-            if held.attempt < self._max_attempts:
-                raise
-            yield self._failed(step, held, budget, error)
-        except Exception as error:  # noqa: BLE001 - whatever a model raises ends this turn, told
-            yield self._failed(step, held, budget, error)
-
-    def _request(self, step: CallModel, held: Held) -> LlmRequest:
-        agent = step.agent
-        told = instruction(agent, held.view(step.invocation))
-        declarations = [tool.declaration for tool in cast(Sequence[Any], agent.tools)]
-        targets = transfer_targets(agent, step.root)
-        if targets:
-            told += transfer_instruction(targets)
-            declarations.insert(0, transfer_declaration(targets))
-        schema = agent.output_schema
-        return LlmRequest(
-            model=agent.model if isinstance(agent.model, str) else "",
-            contents=contents(agent, held.story, branch=step.branch, notes=held.notes),
-            system_instruction=told,
-            tools=declarations,
-            response_schema=schema.model_json_schema() if schema else None,
-            config=agent.generate_content_config,
-        )
-
-    def _reply(self, step: CallModel, held: Held, reply: LlmResponse) -> Event:
-        content = reply.content or types.Content(role="model", parts=[])
-        event = spoken(
-            content,
-            version=held.next_version,
-            author=step.agent.name,
-            invocation=step.invocation,
-            branch=step.branch,
-        )
-        lasting = {
-            call.id
-            for call in event.get_function_calls()
-            if call.id and getattr(step.agent.tool(call.name or ""), "is_long_running", False)
-        }
-        code, message = reply.error_code, reply.error_message
-        if not event.parts and not code and not reply.partial:
-            code, message = "MODEL_RETURNED_NO_CONTENT", "The model returned no content."
-        update: dict[str, Any] = {
-            "partial": reply.partial or None,
-            "long_running_tool_ids": lasting or None,
-            "error_code": code,
-            "error_message": message,
-            "usage": dict(reply.usage),
-            "timestamp": held.now / 1000,
-        }
-        if step.agent.output_key and not reply.partial and not event.get_function_calls():
-            value = "".join(event.texts())
-            update["actions"] = EventActions(state_delta={step.agent.output_key: value})
-        return event.model_copy(update=update)
-
-    def _failed(self, step: CallModel, held: Held, budget: _Budget, error: Exception) -> Event:
-        """The event of a turn that a model could not finish."""
-        budget.failure = error
-        known = isinstance(error, AgentsError)
-        log.error("model.failed", extra={"agent": step.agent.name, "error": type(error).__name__})
-        return Event(
-            version=held.next_version,
-            invocation_id=step.invocation,
-            author=step.agent.name,
-            branch=step.branch,
-            error_code=type(error).__name__,
-            error_message=str(error) if known else type(error).__name__,
-            timestamp=held.now / 1000,
-        )
 
     async def _story(self, key: SessionKey) -> Story:
         view = await self._slot.read(key, parts=("events",))
@@ -269,7 +165,7 @@ class Runner:
             await self._slot.apply(key, state={}, create=True)
         return Story(view.events if view else ())
 
-    async def _serve_reader(self, key: SessionKey, entry_id: str, budget: _Budget) -> None:
+    async def _serve_reader(self, key: SessionKey, entry_id: str, budget: Budget) -> None:
         """Serve a session until this reader's entry is done; others' events go to their readers."""
         try:
             while True:
@@ -284,7 +180,7 @@ class Runner:
         finally:
             self._readers.pop(entry_id).put_nowait(None)
 
-    async def _serve_once(self, key: SessionKey, entry_id: str, budget: _Budget) -> None:
+    async def _serve_once(self, key: SessionKey, entry_id: str, budget: Budget) -> None:
         async with hold(
             self._slot, key, owner=entry_id, lease=30_000, companion=self._companion
         ) as held:
@@ -314,7 +210,7 @@ def _resolved(agent: Agent, models: Models | Model | None) -> dict[str, Model]:
         if not isinstance(own, str):
             found[member.name] = own
         elif models is None:
-            raise UsageError(f"no models were given to resolve {own!r} of agent {member.name}")
+            found[member.name] = Gemini(own, GeminiOptions())
         else:
             found[member.name] = models(own) if callable(models) else models
     return found

@@ -1,0 +1,1 @@
+"""Recorded cases of the peer, played on our runtime."""

@@ -1,0 +1,174 @@
+"""One question to a model: what it is shown, and its reply as an event."""
+
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from google.genai import types
+from pydantic import JsonValue
+
+from agents.runtime import transfer
+from agents.runtime.context import State, ToolContext
+from agents.runtime.errors import AgentsError, LlmCallsLimitExceededError, ModelUnavailable
+from agents.runtime.events import Event, EventActions
+from agents.runtime.held import Held
+from agents.runtime.history import contents
+from agents.runtime.hooks import Hooks
+from agents.runtime.instruction import instruction
+from agents.runtime.jsonable import to_json
+from agents.runtime.model import LlmRequest, LlmResponse, Model
+from agents.runtime.outcome import spoken
+from agents.runtime.steps import CallModel
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """How one run behaves: how often it may ask the model (0: no limit), whether it streams."""
+
+    max_llm_calls: int = 500
+    streaming: bool = False
+
+
+@dataclass(slots=True)
+class Budget:
+    """How often a run asked the model, and what went wrong for good."""
+
+    config: RunConfig = field(default_factory=RunConfig)
+    tries: int = 5
+    asked: int = 0
+    failure: Exception | None = None
+
+
+class Asking:
+    """One question to the model of one agent, in a session in hand."""
+
+    def __init__(
+        self, held: Held, step: CallModel, *, model: Model, hooks: Hooks, budget: Budget
+    ) -> None:
+        """Ask on behalf of the agent of `step`."""
+        self.held = held
+        self.step = step
+        self.model = model
+        self.hooks = hooks
+        self.budget = budget
+        self.context = ToolContext(
+            invocation_id=step.invocation,
+            agent_name=step.agent.name,
+            app_name=held.key.app,
+            user_id=held.user,
+            session_id=held.key.id,
+            state=State(held.view(step.invocation)),
+        )
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Texts on their way, then the one event of the reply, or of the failure.
+
+        Raises ModelUnavailable while trying again later may help.
+        """
+        limit = self.budget.config.max_llm_calls
+        self.budget.asked += 1
+        try:
+            if 0 < limit < self.budget.asked:
+                raise LlmCallsLimitExceededError(f"more than {limit} calls of the model in a run")
+            async for response in self._responses():
+                yield self._reply(response)
+        except ModelUnavailable as error:
+            if self.held.attempt < self.budget.tries:
+                raise
+            yield self._failed(error)
+        except Exception as error:  # noqa: BLE001 - whatever a model raises ends this turn, told
+            yield self._failed(error)
+
+    async def _responses(self) -> AsyncIterator[LlmResponse]:
+        """What the model, or a hook in its place, answers."""
+        request = self._request()
+        told: dict[str, Any] = {"callback_context": self.context, "llm_request": request}
+        answer = await self.hooks.model("before_model_callback", told)
+        if answer is not None:
+            yield answer
+            return
+        stream = self.budget.config.streaming
+        try:
+            async for response in self.model.generate_content_async(request, stream=stream):
+                yield await self._after(response)
+        except Exception as error:
+            answer = await self.hooks.model("on_model_error_callback", {**told, "error": error})
+            if answer is None:
+                raise
+            yield answer
+
+    async def _after(self, response: LlmResponse) -> LlmResponse:
+        told = {"callback_context": self.context, "llm_response": response}
+        return await self.hooks.model("after_model_callback", told) or response
+
+    def _request(self) -> LlmRequest:
+        agent, held = self.step.agent, self.held
+        told = instruction(agent, held.view(self.step.invocation))
+        declarations = [tool.declaration for tool in cast(Sequence[Any], agent.tools)]
+        others = transfer.targets(agent, self.step.root)
+        if others:
+            told += transfer.told(others)
+            declarations.insert(0, transfer.TransferTool(others).declaration)
+        schema = agent.output_schema
+        return LlmRequest(
+            model=agent.model if isinstance(agent.model, str) else "",
+            contents=contents(agent, held.story, branch=self.step.branch, notes=held.notes),
+            system_instruction=told,
+            tools=declarations,
+            response_schema=schema.model_json_schema() if schema else None,
+            config=agent.generate_content_config,
+        )
+
+    def _reply(self, response: LlmResponse) -> Event:
+        step = self.step
+        event = spoken(
+            response.content or types.Content(role="model", parts=[]),
+            version=self.held.next_version,
+            author=step.agent.name,
+            invocation=step.invocation,
+            branch=step.branch,
+        )
+        code, message = response.error_code, response.error_message
+        if not event.parts and not code and not response.partial:
+            code, message = "MODEL_RETURNED_NO_CONTENT", "The model returned no content."
+        update: dict[str, Any] = {
+            "partial": response.partial or None,
+            "long_running_tool_ids": self._lasting(event) or None,
+            "error_code": code,
+            "error_message": message,
+            "usage": dict(response.usage),
+            "timestamp": self.held.now / 1000,
+        }
+        if not response.partial:
+            update["actions"] = EventActions(state_delta=self._delta(event))
+        return event.model_copy(update=update)
+
+    def _lasting(self, event: Event) -> set[str]:
+        """The calls of long-running tools in a reply."""
+        calls = [(c.id, self.step.agent.tool(c.name or "")) for c in event.get_function_calls()]
+        return {cid for cid, tool in calls if cid and tool and tool.is_long_running}
+
+    def _delta(self, event: Event) -> dict[str, JsonValue]:
+        delta = cast("dict[str, JsonValue]", to_json(self.context.state.delta()))
+        key = self.step.agent.output_key
+        if key and event.parts and not event.get_function_calls():
+            delta[key] = "".join(event.texts())
+        return delta
+
+    def _failed(self, error: Exception) -> Event:
+        """The event of a turn that a model could not finish."""
+        self.budget.failure = error
+        step, kind = self.step, type(error).__name__
+        log.error("model.failed", extra={"agent": step.agent.name, "error": kind})
+        return Event(
+            version=self.held.next_version,
+            invocation_id=step.invocation,
+            author=step.agent.name,
+            branch=step.branch,
+            error_code=kind,
+            error_message=str(error) if isinstance(error, AgentsError) else kind,
+            timestamp=self.held.now / 1000,
+        )

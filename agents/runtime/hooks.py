@@ -1,0 +1,77 @@
+"""Hooks: functions of an agent, or of a plugin for all agents, that may answer a step themselves.
+
+The plugins come first, then the agent's own; the first answer that is not None counts. A hook runs
+once for a step: when a run is taken up again from its events, what it said is stored already.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agents.runtime.agent import Agent, Hook
+from agents.runtime.model import LlmResponse
+
+
+class Plugin:
+    """Hooks for every agent of a Runner: override what is needed, each may be async.
+
+    All take keywords. What a hook returns, unless it is None, takes the place of the step.
+    """
+
+    name: str = "plugin"
+
+    def before_tool_callback(self, **_told: Any) -> Any:
+        """Given `tool`, `tool_args` (may be changed in place), `tool_context`."""
+
+    def after_tool_callback(self, **_told: Any) -> Any:
+        """Given `tool`, `tool_args`, `tool_context`, `result`."""
+
+    def on_tool_error_callback(self, **_told: Any) -> Any:
+        """Given `tool`, `tool_args`, `tool_context`, `error`."""
+
+    def before_model_callback(self, **_told: Any) -> Any:
+        """Given `callback_context`, `llm_request`; returns an LlmResponse."""
+
+    def after_model_callback(self, **_told: Any) -> Any:
+        """Given `callback_context`, `llm_response`; returns an LlmResponse."""
+
+    def on_model_error_callback(self, **_told: Any) -> Any:
+        """Given `callback_context`, `llm_request`, `error`; returns an LlmResponse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """The hooks around the steps of one agent."""
+
+    plugins: Sequence[Plugin]
+    agent: Agent
+
+    async def tool(self, kind: str, told: Mapping[str, Any]) -> Any:
+        """Ask the tool hooks of a kind; `told` has `tool`, `args`, `tool_context` and one more."""
+        renamed = {PLUGIN_WORDS.get(key, key): value for key, value in told.items()}
+        return await self._first(kind, own=told, plugins=renamed)
+
+    async def model(self, kind: str, told: Mapping[str, Any]) -> LlmResponse | None:
+        """Ask the model hooks of a kind."""
+        return cast("LlmResponse | None", await self._first(kind, own=told, plugins=told))
+
+    async def _first(self, kind: str, *, own: Mapping[str, Any], plugins: Mapping[str, Any]) -> Any:
+        for plugin in self.plugins:
+            answer = await _called(getattr(plugin, kind), plugins)
+            if answer is not None:
+                return answer
+        hooks: Hook | Sequence[Hook] | None = getattr(self.agent, kind)
+        for hook in (hooks,) if callable(hooks) else hooks or ():
+            answer = await _called(hook, own)
+            if answer is not None:
+                return answer
+        return None
+
+
+PLUGIN_WORDS = {"args": "tool_args", "tool_response": "result"}
+
+
+async def _called(hook: Callable[..., Any], told: Mapping[str, Any]) -> Any:
+    answer = hook(**told)
+    return await answer if inspect.isawaitable(answer) else answer

@@ -1,0 +1,216 @@
+"""Plays one recorded case on our runtime and says where it differs."""
+
+import asyncio
+import contextlib
+import copy
+import difflib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from agents import InMemorySessionService, RunConfig, Runner, UsageError
+from agents.runtime.errors import AgentsError
+from agents.runtime.testing import ScriptedModel
+from tests.conformance import build, shape
+
+APP, USER, SESSION = "app", "u1", "s1"
+
+
+@dataclass
+class Play:
+    """One case on its way: what was named, what happened."""
+
+    case: dict[str, Any]
+    calls: shape.Names = field(default_factory=lambda: shape.Names("call"))
+    invocations: shape.Names = field(default_factory=lambda: shape.Names("inv"))
+    executions: list[dict[str, Any]] = field(default_factory=list)
+    turn: int = 0
+
+    def log(self, tool: str, **args: Any) -> None:
+        """What the tools of a case report."""
+        self.executions.append({"turn": self.turn, "tool": tool, "args": copy.deepcopy(args)})
+
+    async def run(self) -> dict[str, Any]:
+        """Play every turn; give back what `expect` has."""
+        names = build.namespace(self.case, self.log)
+        self.model = Recorder(self, [build.reply(r) for r in self.case["model_script"]])
+        self.service = InMemorySessionService()
+        self.sessions: set[tuple[str, str]] = set()
+        app = self.case.get("app") or {}
+        self.plugins = [eval(p, names) for p in app.get("plugins", ())]
+        self.create = bool(app.get("auto_create_session"))
+        root = build.agent(self.case["agent"], names)
+        turns = []
+        for self.turn, told in enumerate(self.case["turns"], start=1):
+            if "agent" in told:
+                root = build.agent(told["agent"], names)
+            turns.append(await self._turn(root, told))
+        return {
+            "turns": turns,
+            "tool_executions": self.executions,
+            "model_requests": self.model.seen,
+            "persisted_history": await self._history(),
+        }
+
+    def _runner(self, root: Any) -> Runner:
+        return Runner(
+            agent=root,
+            app_name=APP,
+            session_service=self.service,
+            models=self.model,
+            plugins=self.plugins,
+            auto_create_session=self.create,
+        )
+
+    async def _turn(self, root: Any, told: dict[str, Any]) -> dict[str, Any]:
+        user, session = told.get("user_id", USER), told.get("session", SESSION)
+        if (user, session) not in self.sessions and not self.case.get("no_session"):
+            with contextlib.suppress(AgentsError):
+                state = self.case.get("initial_state") if session == SESSION else None
+                await self.service.create_session(
+                    app_name=APP, user_id=user, session_id=session, state=state
+                )
+        self.sessions.add((user, session))
+        runner = self._runner(root)
+        if "concurrent" in told:
+            runs = [self._run(runner, told, user, session, parts) for parts in told["concurrent"]]
+            return {"concurrent": list(await asyncio.gather(*runs))}
+        parts = told.get("send") or [{"text": told["user"]}]
+        seen = await self._run(runner, told, user, session, parts)
+        await runner.join()
+        found = await self.service.get_session(app_name=APP, user_id=user, session_id=session)
+        return {**seen, "state_after": found.state if found else {}}
+
+    async def _run(
+        self, runner: Runner, told: dict[str, Any], user: str, session: str, parts: list[Any]
+    ) -> dict[str, Any]:
+        events: list[dict[str, Any]] = []
+        raised: dict[str, Any] = {}
+        stop = told.get("client_stops_after")
+        stream = runner.run_async(
+            user_id=user,
+            session_id=session,
+            new_message=types.Content(role="user", parts=[self._part(p) for p in parts]),
+            state_delta=told.get("state_delta"),
+            run_config=RunConfig(**told["run_config"]) if "run_config" in told else None,
+        )
+        try:
+            async for event in stream:
+                events.append(shape.event(event, self.calls, self.invocations))
+                if stop and len(events) >= stop:
+                    break
+        except Exception as error:
+            raised = {"raised": {"type": [k.__name__ for k in type(error).__mro__]}}
+        return {"events": events, **raised}
+
+    def _part(self, told: dict[str, Any]) -> types.Part:
+        told = copy.deepcopy(told)
+        for kind in ("function_response", "function_call"):
+            if "id" in told.get(kind, {}):
+                told[kind]["id"] = self.calls.real(told[kind]["id"])
+        return types.Part.model_validate(told)
+
+    async def _history(self) -> dict[str, list[str]]:
+        lines = {}
+        for user, session in sorted(self.sessions):
+            found = await self.service.get_session(app_name=APP, user_id=user, session_id=session)
+            if found:
+                lines[f"{user}/{session}"] = shape.history(found.events, self.calls)
+        return lines
+
+
+class Recorder(ScriptedModel):
+    """A scripted model that notes what each agent sent it, as the cases write it."""
+
+    def __init__(self, play: Play, replies: Any) -> None:
+        """Note requests by turn."""
+        super().__init__(replies)
+        self.play = play
+        self.seen: list[dict[str, Any]] = []
+
+    async def generate_content_async(self, request: Any, *, stream: bool = False) -> Any:
+        """Note the request and go on as scripted."""
+        told = shape.request("", request.system_instruction, request.contents, request.tools)
+        self.seen.append({"turn": self.play.turn, **told})
+        async for response in super().generate_content_async(request, stream=stream):
+            yield response
+
+
+def expected(case: dict[str, Any], folder: Path) -> dict[str, Any] | None:
+    """What must happen: the record, or ours where ours is better; None when nobody judged."""
+    ours = folder / f"{case['id']}.ours.json"
+    if ours.exists():
+        return json.loads(ours.read_text())["expect"]
+    return None if case.get("verdict") == "beat" else case["expect"]
+
+
+async def play(case: dict[str, Any]) -> dict[str, Any]:
+    """Play a conversation."""
+    try:
+        return await Play(case).run()
+    except UsageError as error:
+        return {"refused": type(error).__name__}
+
+
+def differences(want: dict[str, Any], got: dict[str, Any]) -> str:
+    """A diff a person can read; empty when the shapes agree."""
+    if want.get("refused") or got.get("refused"):
+        return "" if want.get("refused") == got.get("refused") else f"{want} != {got}"
+    left, right = comparable(want), comparable(got)
+    for turn, mine in zip(left["turns"], right["turns"], strict=False):
+        _agree_on_errors(turn, mine)
+    if left == right:
+        return ""
+    lines = difflib.unified_diff(_lines(left), _lines(right), "expected", "got", n=4, lineterm="")
+    return "\n".join(lines)
+
+
+def comparable(told: dict[str, Any]) -> dict[str, Any]:
+    """The part of an outcome that is compared, without wording."""
+    told = copy.deepcopy(told)
+    for turn in told["turns"]:
+        for run in turn.get("concurrent", [turn]):
+            run["events"] = [e for e in run.get("events", []) if set(e) - EMPTY or e.get("error")]
+            run["events"] = [e for e in run["events"] if e.get("actions") != {"end_of_agent": True}]
+    requests = told.pop("model_requests", [])
+    last: dict[str, Any] = {}
+    for request in requests:
+        name = request.pop("agent", None) or _agent(request)
+        request["agent"] = name
+        if request["tools"] == "unchanged":
+            request["tools"] = last[name]
+        last[name] = request["tools"]
+    told["model_requests"] = requests
+    told.pop("model_script_note", None)
+    told["persisted_history"] = {
+        key: [_history_line(line) for line in lines if not line.endswith(": state")]
+        for key, lines in told.get("persisted_history", {}).items()
+    }
+    return shape.masked(told)
+
+
+EMPTY = {"author", "invocation", "final", "branch"}
+
+
+def _agent(request: dict[str, Any]) -> str:
+    text = request["system_instruction"]
+    return text.split("<identity name=")[-1].split(">")[0].split(" ")[0] if "<id" in text else ""
+
+
+def _history_line(line: str) -> str:
+    author, _, rest = line.partition(": ")
+    kept = [part for part in rest.split("; ") if not part.startswith("state")]
+    return f"{author}: {'; '.join('error' if p.startswith('error') else p for p in kept)}"
+
+
+def _agree_on_errors(want: dict[str, Any], got: dict[str, Any]) -> None:
+    mine, theirs = got.get("raised"), want.get("raised")
+    if mine and theirs and theirs["type"] in mine["type"]:
+        got["raised"] = theirs
+
+
+def _lines(value: Any) -> list[str]:
+    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).splitlines()
