@@ -154,7 +154,7 @@ def _docstring(func: Callable[..., Any]) -> str:
 
 def _parameters(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Parameter]:
     if not callable(func) or isinstance(func, type):
-        raise DeclarationError(f"{tool}: a tool is a function or an object one can call")
+        raise DeclarationError(f"{tool}: give a function, or an object one can call")
     try:
         found = inspect.signature(func).parameters
     except (TypeError, ValueError) as error:

@@ -6,15 +6,16 @@ import decimal
 import enum
 import functools
 import json
+import sys
 import typing
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, NotRequired, Optional
 
 import pytest
 from pydantic import BaseModel, Field
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from agents.runtime.context import ToolContext
 from agents.runtime.declarations import declare, signature_of
@@ -64,3 +65,264 @@ def test_recorded_declaration(source: str, expression: str, expected: dict[str, 
             schema.pop("description", None)
     assert declared == expected["declaration"]
     assert [p.name for p in signature.parameters if p.required] == expected["mandatory"]
+
+
+class Plain:
+    """A class without JSON form."""
+
+
+@dataclasses.dataclass
+class Caller:
+    """What a caller does."""
+
+    unit: str = "C"
+
+    def __call__(self, a: str) -> str:
+        """Call it."""
+        return a
+
+
+@dataclasses.dataclass
+class Quiet:
+    def __call__(self, a: str) -> str:
+        """Call it."""
+        return a
+
+
+def documented(city: str, days: int = 1, unit: Annotated[str, Field(description="C or F")] = "C"):
+    """Tell the weather.
+
+    Args:
+        city (str): where, as a name
+            or a post code
+        days: how many: at most 5
+        unit: a unit
+        nobody: no parameter
+
+    Returns:
+        city: no parameter's line
+    """
+
+
+def undocumented(city: str, args: int):
+    """Args: are not listed here.
+
+    city: not an entry
+    """
+
+
+def test_args_section_describes_parameters():
+    """Lines of `Args:` describe the parameters; a Field's own description wins."""
+    schema = signature_of(documented).schema
+    assert schema is not None
+    assert {name: value.get("description") for name, value in schema["properties"].items()} == {
+        "city": "where, as a name or a post code",
+        "days": "how many: at most 5",
+        "unit": "C or F",
+    }
+
+
+def test_no_args_section():
+    """Without a section of its own nothing is taken for a description."""
+    schema = signature_of(undocumented).schema
+    assert schema is not None
+    assert all("description" not in value for value in schema["properties"].values())
+
+
+def first(ctx: ToolContext, a: str): ...
+
+
+def optional(a: str, ctx: Optional[ToolContext] = None): ...  # noqa: UP045
+
+
+def piped(a: str, ctx: ToolContext | None = None): ...
+
+
+def written(a: str, ctx: "ToolContext"): ...
+
+
+def written_optional(a: str, ctx: "ToolContext | None" = None): ...
+
+
+def named(a: str, tool_context): ...
+
+
+def both(a: str, ctx: ToolContext, tool_context: str): ...
+
+
+@pytest.mark.parametrize(
+    ("func", "context", "declared"),
+    [
+        pytest.param(first, "ctx", ["a"], id="first"),
+        pytest.param(optional, "ctx", ["a"], id="Optional"),
+        pytest.param(piped, "ctx", ["a"], id="or None"),
+        pytest.param(written, "ctx", ["a"], id="as a string"),
+        pytest.param(written_optional, "ctx", ["a"], id="as a string, or None"),
+        pytest.param(named, "tool_context", ["a"], id="by its name"),
+        pytest.param(both, "ctx", ["a", "tool_context"], id="the annotation comes first"),
+        pytest.param(functools.partial(first, a="x"), "ctx", ["a"], id="of a partial"),
+        pytest.param(documented, None, ["city", "days", "unit"], id="none"),
+    ],
+)
+def test_context_parameter(func: Callable[..., Any], context: str | None, declared: list[str]):
+    """The context parameter is found by annotation, else by name, and never declared."""
+    signature = signature_of(func)
+    assert signature.context == context
+    assert [parameter.name for parameter in signature.parameters] == declared
+
+
+@pytest.mark.parametrize(
+    ("func", "description"),
+    [
+        pytest.param(Caller(), "What a caller does.", id="a dataclass's own words"),
+        pytest.param(Quiet(), "Call it.", id="not the words dataclass writes"),
+        pytest.param(first, None, id="none"),
+    ],
+)
+def test_description(func: Callable[..., Any], description: str | None):
+    """The description is what a person wrote about the callable."""
+    assert declare(signature_of(func)).description == description
+
+
+def model_config(model_config: str, _a: int, json: bool, copy: str = "c"): ...
+
+
+def test_any_parameter_name_is_declared():
+    """No name of a parameter is special, not even one that pydantic has for itself."""
+    schema = signature_of(model_config).schema
+    assert schema is not None
+    assert list(schema["properties"]) == ["model_config", "_a", "json", "copy"]
+    assert schema["required"] == ["model_config", "_a", "json"]
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+def defaulted(
+    a: Annotated[str, Field(default="k")],
+    b: list[int] = Field(default_factory=list),  # noqa: B008
+    c: str = Field(min_length=1),
+    d: Colour = Colour.RED,
+): ...
+
+
+def test_field_defaults_resolve():
+    """A Field's default is the parameter's default; a Field without one leaves it mandatory."""
+    schema = signature_of(defaulted).schema
+    assert schema is not None
+    assert {k: v["default"] for k, v in schema["properties"].items() if "default" in v} == {
+        "a": "k",
+        "b": [],
+        "d": "red",
+    }
+    assert schema["required"] == ["c"]
+
+
+def unresolvable(b: str, a): ...
+
+
+def broken(a): ...
+
+
+unresolvable.__annotations__["a"] = "Missing"
+broken.__annotations__["a"] = "list["
+
+
+def plain(a: Plain): ...
+
+
+def calling(a: Callable[[int], int]): ...
+
+
+def odd_default(a=Plain): ...
+
+
+def nan_default(a: float = float("nan")): ...
+
+
+def hidden(ctx: ToolContext, /, a: str): ...
+
+
+class OldBox(typing.TypedDict):
+    width: int
+
+
+def old_typed_dict(a: OldBox): ...
+
+
+class One:
+    class Box(BaseModel):
+        width: int
+
+
+class Two:
+    class Box(BaseModel):
+        height: int
+
+
+def namesakes(a: One.Box, b: Two.Box): ...
+
+
+@pytest.mark.parametrize(
+    ("func", "words"),
+    [
+        pytest.param(unresolvable, ["unresolvable", "'a'", "Missing"], id="unknown name"),
+        pytest.param(broken, ["broken", "'a'"], id="broken annotation"),
+        pytest.param(plain, ["plain", "'a'", "Plain"], id="plain class"),
+        pytest.param(calling, ["calling", "'a'"], id="a function as an argument"),
+        pytest.param(odd_default, ["odd_default", "'a'", "default"], id="default without JSON"),
+        pytest.param(nan_default, ["nan_default", "'a'", "default"], id="NaN as default"),
+        pytest.param(hidden, ["hidden", "'ctx'"], id="context by position only"),
+        pytest.param(namesakes, ["namesakes", "'b'", "Box"], id="two types of one name"),
+        pytest.param(lambda x: x, ["<lambda>", "name="], id="a lambda has no name"),
+        pytest.param(Plain, ["Plain", "function"], id="a class"),
+        pytest.param(Plain(), ["Plain", "function"], id="no callable"),
+        pytest.param(next, ["next"], id="no signature"),
+        pytest.param(
+            old_typed_dict,
+            ["old_typed_dict", "'a'"],
+            id="typing.TypedDict",
+            marks=pytest.mark.skipif(sys.version_info >= (3, 12), reason="works since 3.12"),
+        ),
+    ],
+)
+def test_what_cannot_be_declared(func: Any, words: list[str]):
+    """What cannot be declared is refused when the tool is built, by tool and parameter."""
+    with pytest.raises(DeclarationError) as caught:
+        signature_of(func)
+    assert all(word in str(caught.value) for word in words)
+
+
+def test_a_lambda_with_a_name():
+    """A lambda is a tool once it is given a name."""
+    declaration = declare(signature_of(lambda x, y=2: x, name="pick"))
+    assert declaration.name == "pick"
+    assert declaration.parameters_json_schema == {
+        "type": "object",
+        "title": "pickParams",
+        "properties": {"x": {"title": "X"}, "y": {"title": "Y", "default": 2}},
+        "required": ["x"],
+    }
+
+
+def int_first(a: int | str): ...
+
+
+def text_first(a: str | int): ...
+
+
+def test_order_of_a_union_is_kept():
+    """Two unions that Python takes for equal are declared each in its own order."""
+    for func in (int_first, text_first):
+        schema = signature_of(func).schema
+        assert schema is not None
+        kinds = [option["type"] for option in schema["properties"]["a"]["anyOf"]]
+        assert kinds == (["integer", "string"] if func is int_first else ["string", "integer"])
+
+
+def test_declaring_again_with_a_note():
+    """Declaring twice gives equal declarations; a note stands behind the docstring."""
+    signature = signature_of(documented)
+    assert declare(signature) == declare(signature)
+    assert declare(signature, note="Wait.").description == f"{signature.description}\n\nWait."

@@ -1,0 +1,127 @@
+"""What the model reads of a tool's outcome."""
+
+import json
+from typing import Any
+
+import pytest
+from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.runtime.errors import ToolError
+from agents.runtime.results import MAX_BYTES, Yielded, failure, result_of, unknown_tool
+
+PICTURE = types.Part.from_bytes(data=b"x", mime_type="image/png")
+LINK = types.Part.from_uri(file_uri="gs://a/b.png", mime_type="image/png")
+WORDS = types.Part.from_text(text="hi")
+
+
+class Handle:
+    """Something without JSON form."""
+
+
+@pytest.mark.parametrize(
+    ("returned", "response"),
+    [
+        pytest.param({"a": 1}, {"a": 1}, id="a dict is the response"),
+        pytest.param({}, {}, id="an empty one, too"),
+        pytest.param({1: (2,)}, {"1": [2]}, id="made JSON"),
+        pytest.param(None, {"result": None}, id="None"),
+        pytest.param(False, {"result": False}, id="False"),
+        pytest.param("", {"result": ""}, id="no text"),
+        pytest.param(123.0, {"result": 123.0}, id="a number"),
+        pytest.param([{"a": 1}], {"result": [{"a": 1}]}, id="a list"),
+        pytest.param({"h": Handle()}, {"h": "<Handle>"}, id="no JSON form"),
+        pytest.param(Yielded(intermediate=[1], result={"a": 1}), {"a": 1}, id="a generator's"),
+    ],
+)
+def test_result(returned: Any, response: dict[str, Any]):
+    """A dict is the response, anything else its result."""
+    assert result_of(returned).response == response
+
+
+def test_news_of_a_generator():
+    """A generator's earlier yields are responses of their own."""
+    assert result_of(Yielded(intermediate=[1, {"p": 2}], result=3)).intermediate == (
+        {"result": 1},
+        {"p": 2},
+    )
+
+
+@pytest.mark.parametrize(
+    ("returned", "media"),
+    [
+        pytest.param(PICTURE, (PICTURE,), id="one part"),
+        pytest.param([PICTURE, LINK], (PICTURE, LINK), id="a list of parts"),
+        pytest.param(WORDS, (), id="a part with text is no media"),
+        pytest.param([], (), id="no parts"),
+        pytest.param([PICTURE, 1], (), id="a mixed list is data"),
+    ],
+)
+def test_media(returned: Any, media: tuple[types.Part, ...]):
+    """Media stand beside the response, as they are."""
+    result = result_of(returned)
+    assert result.media == media
+    assert ("attached" in str(result.response)) == bool(media)
+
+
+def test_a_huge_result_is_cut():
+    """A result beyond the limit is cut to its beginning, and says so."""
+    result = result_of({"rows": ["é" * 1000] * 1000}).response
+    assert str(result["result"]).startswith('{"rows": ["éé')
+    assert len(str(result["result"]).encode()) <= MAX_BYTES
+    assert "bytes" in str(result["truncated"])
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        pytest.param(ToolError("only 3 days are left"), "only 3 days are left", id="ToolError"),
+        pytest.param(KeyError("x"), "pay failed: KeyError: 'x'", id="any other"),
+        pytest.param(TimeoutError(), "pay failed: TimeoutError", id="without words"),
+    ],
+)
+def test_failure(error: Exception, text: str):
+    """A ToolError speaks for itself, any other error by its kind and text."""
+    assert failure(error, tool="pay") == {"error": text}
+
+
+def test_a_long_failure_is_cut():
+    """No error message fills the model's window."""
+    assert len(str(failure(ValueError("x" * 10_000), tool="pay")["error"])) == 2000
+
+
+def test_unknown_tool():
+    """The model hears which tools there are."""
+    assert unknown_tool("nope", known=["b", "a"]) == {
+        "error": "There is no tool called 'nope'. The tools are: a, b."
+    }
+    assert "none" in str(unknown_tool("nope", known=[])["error"])
+
+
+ANY = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.binary()
+    | st.decimals()
+    | st.dates()
+    | st.builds(Handle)
+    | st.complex_numbers(),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers() | st.dates(), inner)
+    ),
+    max_leaves=10,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANY)
+def test_whatever_is_returned_can_be_stored(value: Any):
+    """Every value becomes JSON that reads back as it was shown."""
+    response = result_of(value).response
+    assert json.loads(json.dumps(response, allow_nan=False).encode()) == response
