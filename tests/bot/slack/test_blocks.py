@@ -1,0 +1,516 @@
+"""What people see: cards, lines, answers and modals, each as Slack would take it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from bot.approvals.button import encode
+from bot.approvals.request import Approval, Policy, Vote
+from bot.slack import blocks
+from bot.slack.blocks import Rendered
+from bot.slack.blocks.inputs import inputs
+from bot.slack.payloads import Click, Clicker, Place, state_values
+from bot.slack.validate import message_problems, view_problems
+from bot.turns import Thread
+from tests.bot.slack.samples import ANA, MAX, MIA, NOW, approval
+
+CLICK = Click(
+    action="reject",
+    button=None,
+    value=encode(approval()),
+    by=Clicker(id=MAX, team="T1"),
+    place=Place(thread=Thread("C1", "1.2")),
+    trigger="t",
+)
+ENDS = (
+    "approved",
+    "rejected",
+    "expired",
+    "cancelled",
+    "void",
+    "started",
+    "done",
+    "failed",
+    "unknown",
+)
+
+
+def strings(value: Any, *, kind: str = "") -> Iterator[tuple[str, str]]:
+    """Every text of a message, with the kind of object it stands in."""
+    match value:
+        case dict():
+            for name, each in value.items():
+                if isinstance(each, str):
+                    yield str(value.get("type", kind)), each
+                else:
+                    yield from strings(each, kind=str(value.get("type", kind)))
+        case list():
+            for each in value:
+                yield from strings(each, kind=kind)
+        case _:
+            return
+
+
+def shown(message: Rendered) -> str:
+    """All that one can read in the blocks."""
+    return "\n".join(text for _, text in strings(list(message.blocks)))
+
+
+def actions(message: Rendered) -> list[str]:
+    """The action ids of the buttons, in order."""
+    rows = [block["elements"] for block in message.blocks if block["type"] == "actions"]
+    return [button["action_id"] for row in rows for button in row]
+
+
+def problems(message: Rendered) -> list[Any]:
+    """What Slack would refuse in a message."""
+    assert len(message.text) <= 4000
+    return message_problems({"text": message.text, "blocks": list(message.blocks)}, update=True)
+
+
+def closed(status: str, **given: Any) -> Approval:
+    """An approval that Max has decided."""
+    vote = Vote(
+        person=MAX, confirmed=status != "rejected", at=NOW, reason=given.pop("reason", None)
+    )
+    votes = () if status in ("expired", "cancelled") else (vote,)
+    decided: dict[str, Any] = {"decided_by": MAX, "decided_at": NOW} if votes else {}
+    return approval(**{"status": status, "votes": votes, **decided, **given})
+
+
+def test_an_open_card_says_all_a_decision_needs() -> None:
+    """Who asks, through which agent, the very call, until when, who is asked, and the buttons."""
+    card = blocks.card(approval(), now=NOW)
+    text = shown(card)
+    for told in (
+        ANA,
+        "reimbursement",
+        "reimburse",
+        "Pay 900 dollars?",
+        "amount: ",
+        "900",
+        "a new chair",
+        f"<@{MAX}> and <@{MIA}>",
+        "<!date^1796086400^",
+    ):
+        assert told in text
+    assert actions(card) == ["approve", "reject"]
+    assert {value for kind, value in strings(list(card.blocks)) if value.startswith("v1|")} == {
+        encode(approval())
+    }
+    assert "900" in card.text
+    assert "amount" in card.text
+    assert problems(card) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        pytest.param({"deadline": None}, "no deadline", id="no deadline"),
+        pytest.param(
+            {"policy": Policy(approvers=(MAX, MIA), quorum=2)},
+            "2 have to approve, so far none",
+            id="two of two, none yet",
+        ),
+        pytest.param(
+            {
+                "policy": Policy(approvers=(MAX, MIA), quorum=2),
+                "votes": (Vote(person=MAX, confirmed=True, at=NOW),),
+            },
+            f"2 have to approve, so far 1: <@{MAX}>",
+            id="two of two, one so far",
+        ),
+        pytest.param(
+            {"policy": Policy(approvers=(ANA,), self_approval=True)},
+            f"<@{ANA}> may approve this too",
+            id="self approval is visible",
+        ),
+        pytest.param({"args": {}}, "It takes no arguments.", id="no arguments"),
+        pytest.param({"args": {"note": ""}}, '""', id="an empty text is shown as one"),
+    ],
+)
+def test_terms(given: dict[str, Any], told: str) -> None:
+    """The terms of a question stand on its card."""
+    card = blocks.card(approval(**given), now=NOW)
+    assert told in shown(card)
+    assert problems(card) == []
+
+
+def test_equal_calls_of_one_turn_are_told_apart() -> None:
+    """Two equal calls of a turn are numbered; one of another turn does not count."""
+    first, second = approval(), approval(id="adk-2", call_id="2-1")
+    other = approval(id="adk-3", call_id="9-0")
+    among = [other, second, first]
+    assert [blocks.twins(each, among) for each in (first, second, other)] == [
+        (1, 2),
+        (2, 2),
+        (1, 1),
+    ]
+    assert "(2 of 2 equal calls)" in shown(blocks.card(second, now=NOW, twin=(2, 2)))
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        pytest.param(closed("approved"), f"*Approved* by <@{MAX}>", id="approved"),
+        pytest.param(closed("rejected"), f"*Rejected* by <@{MAX}>", id="rejected"),
+        pytest.param(
+            closed("rejected", reason="use cost centre 12"),
+            "use cost centre 12",
+            id="with a reason",
+        ),
+        pytest.param(closed("expired"), "*Expired*", id="expired"),
+        pytest.param(
+            closed("cancelled", why="withdrawn", decided_by=ANA, decided_at=NOW),
+            f"*Withdrawn* by <@{ANA}>",
+            id="withdrawn",
+        ),
+        pytest.param(closed("cancelled", why="superseded"), "asked again", id="superseded"),
+        pytest.param(closed("cancelled", why="nobody"), "nobody may decide", id="nobody"),
+        pytest.param(closed("cancelled"), "it was cancelled", id="cancelled for another reason"),
+        pytest.param(closed("void"), "It did not run", id="void"),
+        pytest.param(closed("started"), "It is running.", id="started"),
+        pytest.param(closed("done"), "It is done.", id="done"),
+        pytest.param(closed("failed"), "It ran and failed.", id="failed"),
+        pytest.param(closed("unknown"), "is not known", id="unknown"),
+        pytest.param(approval(deadline=NOW - 1), "*Expired*", id="too late, not swept yet"),
+        pytest.param(
+            closed("approved", payload={"days": 2}, votes=[]),
+            "Entered: days: 2",
+            id="what was entered",
+        ),
+    ],
+)
+def test_a_closed_card_says_what_became_of_it(record: Approval, told: str) -> None:
+    """A card that cannot be decided has no buttons for it, and claims what the store knows."""
+    card = blocks.card(record, now=NOW)
+    assert told in shown(card)
+    assert not {"approve", "reject", "form"} & set(actions(card))
+    assert problems(card) == []
+    assert (
+        told.strip("*") in shown(blocks.asked(record, now=NOW))
+        or "cost centre" in told
+        or ("Entered" in told)
+    )
+
+
+def test_result_of_a_call() -> None:
+    """Once the call ran, its card says what it brought; a token in it is masked."""
+    token = "xoxb-" + "123456789012"
+    card = blocks.card(closed("done"), now=NOW, result=f"paid, {token}")
+    assert "Result: paid, ***" in shown(card)
+
+
+def test_the_line_in_the_thread_can_be_withdrawn() -> None:
+    """While the question is open its requester can withdraw it from the thread."""
+    line = blocks.asked(approval(), now=NOW)
+    assert line.text.startswith(f"Asked <@{MAX}> and <@{MIA}>, until <!date^")
+    assert actions(line) == ["withdraw"]
+    assert actions(blocks.asked(closed("approved"), now=NOW)) == []
+    assert problems(line) == []
+
+
+EVIL = "`x` <!channel> <@U1> *b* <https://evil.test|ok> :tada: ```\nhttps://evil.test"
+
+
+@pytest.mark.parametrize("name", ["hint", "tool", "agent", "value", "name", "reason", "result"])
+def test_nothing_untrusted_is_active(name: str) -> None:
+    """Whatever a model or person wrote is plain text or rich text, never mrkdwn or a link."""
+    record = closed("rejected", reason=EVIL if name == "reason" else None)
+    if name in ("hint", "tool", "agent"):
+        record = record.model_copy(update={name: EVIL})
+    args = {"value": {"a": EVIL}, "name": {EVIL: 1}}.get(name, {"a": 1})
+    record = record.model_copy(update={"args": args})
+    for each in (record, record.model_copy(update={"status": "pending"})):
+        card = blocks.card(each, now=NOW, result=EVIL if name == "result" else "")
+        active = [text for kind, text in strings(list(card.blocks)) if kind == "mrkdwn"]
+        assert not [text for text in active if "evil" in text or "<!channel>" in text]
+        assert "<!channel>" not in card.text
+        assert "<https" not in card.text
+        assert problems(card) == []
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u200b", "\U000e0100", "p\u0430y"])
+@pytest.mark.parametrize("place", ["hint", "value", "name"])
+def test_hidden_characters_are_spelled_out_with_a_warning(hidden: str, place: str) -> None:
+    """A call that looks other than it is says so."""
+    text = f"pay{hidden}me"
+    given: dict[str, dict[str, Any]] = {
+        "hint": {"hint": text},
+        "value": {"args": {"a": [text]}},
+        "name": {"args": {text: 1}},
+    }
+    card = blocks.card(approval(**given[place]), now=NOW)
+    assert "\\u{" in shown(card)
+    assert ":warning:" in shown(card)
+    assert hidden not in shown(card) + card.text
+    assert ":warning:" not in shown(blocks.card(approval(), now=NOW))
+
+
+def test_secrets_are_masked() -> None:
+    """A token among the arguments is not shown; what runs is the real one."""
+    token = "xoxb-" + "1234567890-abcdef"
+    record = approval(args={"header": f"Bearer {token}"})
+    whole = json.dumps(blocks.everything_view(record))
+    assert token not in shown(blocks.card(record, now=NOW)) + whole
+
+
+def test_long_arguments_are_cut_and_can_be_read_whole() -> None:
+    """A card tells how much it leaves out, and a button shows all of it, page by page."""
+    text = " ".join(str(number) for number in range(12_000))
+    record = approval(args={"text": text, "more": "x" * 9000})
+    card = blocks.card(record, now=NOW)
+    assert f"({len(text):,} characters in all)" in shown(card)
+    assert actions(card) == ["approve", "reject", "show"]
+    assert actions(blocks.card(record.model_copy(update={"status": "expired"}), now=NOW)) == [
+        "show"
+    ]
+    assert problems(card) == []
+    pages = [blocks.everything_view(record, page=page) for page in range(5)]
+    assert all(view_problems(page) == [] for page in pages)
+    paragraphs = [
+        each["text"]["text"] for page in pages for each in page["blocks"] if "text" in each
+    ]
+    assert text in "".join(each for each in paragraphs if not each.startswith("Page "))
+    assert len(json.dumps(pages[0])) < 250_000
+
+
+def test_many_arguments() -> None:
+    """A call with hundreds of arguments still fits its card, which counts the others."""
+    record = approval(args={f"argument_{number}": "v" * 50 for number in range(300)})
+    card = blocks.card(record, now=NOW)
+    assert "more arguments" in shown(card)
+    assert "show" in actions(card)
+    assert problems(card) == []
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    """A payload schema in which every field is required."""
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+@pytest.mark.parametrize(
+    ("about", "initial", "kind", "start"),
+    [
+        pytest.param({"type": "string"}, "x", "plain_text_input", "x", id="text"),
+        pytest.param({"type": "string"}, "", "plain_text_input", None, id="text, empty"),
+        pytest.param({"type": "integer"}, 3, "plain_text_input", "3", id="number"),
+        pytest.param({"type": "integer"}, 0, "plain_text_input", None, id="zero means empty"),
+        pytest.param({"type": "boolean"}, False, "radio_buttons", None, id="bool, empty"),
+        pytest.param({"type": "boolean"}, True, "radio_buttons", True, id="bool"),
+        pytest.param({"enum": ["a", "b"]}, "b", "static_select", "b", id="enum"),
+        pytest.param({"enum": [1, 2]}, 2, "static_select", 2, id="enum of numbers"),
+        pytest.param({"const": "yes"}, "", "static_select", None, id="const"),
+        pytest.param({"$ref": "#/$defs/Kind"}, "paid", "static_select", "paid", id="reference"),
+        pytest.param(
+            {"anyOf": [{"$ref": "#/$defs/Kind"}, {"type": "null"}]},
+            None,
+            "static_select",
+            None,
+            id="optional reference",
+        ),
+        pytest.param(
+            {"type": "array", "items": {"enum": ["a", "b"]}},
+            ["a"],
+            "multi_static_select",
+            ["a"],
+            id="several",
+        ),
+        pytest.param(
+            {"type": "string", "format": "date"},
+            "2026-12-07",
+            "datepicker",
+            "2026-12-07",
+            id="date",
+        ),
+        pytest.param(
+            {"type": "string", "format": "date"}, "soon", "datepicker", None, id="no date"
+        ),
+        pytest.param(
+            {"type": "string", "format": "time"}, "09:30:00", "timepicker", "09:30", id="time"
+        ),
+        pytest.param(
+            {"type": "string", "format": "date-time"},
+            "2026-12-01T09:00:00Z",
+            "datetimepicker",
+            "2026-12-01T09:00:00Z",
+            id="date and time",
+        ),
+        pytest.param({"enum": ["a" * 80]}, "", "plain_text_input", None, id="members too long"),
+        pytest.param(
+            {"enum": list(range(101))}, 0, "plain_text_input", None, id="too many members"
+        ),
+        pytest.param({"type": "array"}, [1], "plain_text_input", "[1]", id="a list as JSON"),
+    ],
+)
+def test_inputs(about: dict[str, Any], initial: JsonValue, kind: str, start: JsonValue) -> None:
+    """Each kind of field has its kind of input, which starts with the question's value."""
+    fields = schema(field=about) | {"$defs": {"Kind": {"enum": ["paid", "unpaid"]}}}
+    record = approval(payload_schema=fields, payload={"field": initial})
+    (block,) = inputs(record)
+    element = block["element"]
+    assert element["type"] == kind
+    begun = [value for name, value in element.items() if name.startswith("initial_")]
+    key = {"plain_text_input": "value", "radio_buttons": "selected_option"}.get(kind, "")
+    key = (
+        key
+        or {
+            "static_select": "selected_option",
+            "multi_static_select": "selected_options",
+            "datepicker": "selected_date",
+            "timepicker": "selected_time",
+            "datetimepicker": "selected_date_time",
+        }[kind]
+    )
+    state = {"values": {"b": {"field": {"type": kind, key: begun[0] if begun else None}}}}
+    assert state_values(state) == {"field": start}
+    assert problems(blocks.card(record, now=NOW)) == []
+
+
+def test_inputs_are_new_with_each_revision() -> None:
+    """A card that is shown again does not keep what somebody typed into the old one."""
+    record = approval(payload_schema=schema(days={"type": "integer"}), payload={"days": 3})
+    newer = record.model_copy(update={"rev": 2})
+    ids = {block["block_id"] for each in (record, newer) for block in inputs(each)}
+    assert len(ids) == 2
+
+
+def test_label_and_hint() -> None:
+    """A field says what it is and what it takes, in plain text."""
+    about = {"type": "integer", "description": "Paid days.", "minimum": 0, "maximum": 30}
+    (block,) = inputs(approval(payload_schema=schema(approved_days=about), payload=None))
+    assert block["label"]["text"] == "Approved days"
+    assert block["hint"]["text"] == "Paid days. From 0 to 30."
+    assert not block["optional"]
+
+
+def test_a_big_form_opens_in_a_modal() -> None:
+    """More inputs than a message can hold are asked for when somebody approves."""
+    record = approval(payload_schema=schema(**{f"f{n}": {"type": "string"} for n in range(60)}))
+    card = blocks.card(record, now=NOW)
+    assert actions(card) == ["form", "reject"]
+    assert problems(card) == []
+    view = blocks.form_view(record, CLICK)
+    assert len(view["blocks"]) == 60
+    assert view_problems(view) == []
+
+
+def test_reject_modal() -> None:
+    """The modal asks for a reason and remembers which button it came from."""
+    view = blocks.reject_view(CLICK)
+    assert view_problems(view) == []
+    told = json.loads(view["private_metadata"])
+    assert told == {"act": "reject", "button": CLICK.value, "channel": "C1", "thread": "1.2"}
+
+
+def test_told_view() -> None:
+    """A sentence in place of a modal."""
+    assert view_problems(blocks.told_view("This was already approved by <@U1>.")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        pytest.param("", 0, id="nothing"),
+        pytest.param(" \n", 0, id="blank"),
+        pytest.param("hello", 1, id="short"),
+        pytest.param("word " * 3000, 2, id="long"),
+        pytest.param("x" * 40_000, 5, id="without a place to split"),
+    ],
+)
+def test_answers(text: str, messages: int) -> None:
+    """An answer is shown whole, in as many messages as it takes."""
+    told = blocks.answer(text)
+    assert len(told) == messages
+    assert all(problems(message) == [] for message in told)
+    if text.strip():
+        pieces = [piece for message in told for kind, piece in strings(list(message.blocks))]
+        assert (
+            "".join(
+                piece for piece in pieces if not piece.startswith("rich_text") and piece != "text"
+            )
+            == text
+        )
+
+
+def test_answer_is_inactive() -> None:
+    """A model cannot ping a channel or disguise a link."""
+    (told,) = blocks.answer("<!everyone> <https://evil.test|docs> *x*")
+    assert {kind for kind, text in strings(list(told.blocks)) if "evil" in text} == {"text"}
+    assert "<" not in told.text
+
+
+def test_shortened() -> None:
+    """What Slack cannot show keeps its text, inputs and buttons."""
+    record = approval(payload_schema=schema(days={"type": "integer"}))
+    short = blocks.shortened(blocks.card(record, now=NOW))
+    assert actions(short) == ["approve", "reject"]
+    assert [block["type"] for block in short.blocks] == ["section", "input", "actions"]
+    assert problems(short) == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=400),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=30), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+ABOUT = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["string", "integer", "number", "boolean", "array", "object"]),
+        "enum": st.lists(st.text(max_size=90) | st.integers(), max_size=120),
+        "format": st.sampled_from(["date", "time", "date-time", "email"]),
+        "title": st.text(max_size=300),
+        "description": st.text(max_size=500),
+        "maxLength": st.integers(-1, 5000),
+    },
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    args=st.dictionaries(st.text(max_size=120), JSON, max_size=8),
+    text=st.text(max_size=6000),
+    about=st.dictionaries(st.text(max_size=60), ABOUT, max_size=8),
+    payload=st.dictionaries(st.text(max_size=60), JSON, max_size=4) | st.none(),
+    status=st.sampled_from(("pending", *ENDS)),
+    approvers=st.lists(st.sampled_from([MAX, MIA, "S0GROUP", "no *id*"]) | st.text(), max_size=40),
+)
+def test_slack_takes_every_card(
+    args: dict[str, Any],
+    text: str,
+    about: dict[str, Any],
+    payload: dict[str, Any] | None,
+    status: str,
+    approvers: list[str],
+) -> None:
+    """Whatever a call, a hint, a form or a result looks like, Slack takes what we make of it."""
+    record = closed(
+        status,
+        args=args,
+        hint=text,
+        tool=text[:50],
+        requester=text[:20],
+        reason=text,
+        payload=payload,
+        payload_schema=schema(**about),
+        policy=Policy(approvers=tuple(approvers)),
+    )
+    for message in (
+        blocks.card(record, now=NOW, result=text),
+        blocks.shortened(blocks.card(record, now=NOW)),
+        blocks.asked(record, now=NOW),
+        *blocks.answer(text),
+    ):
+        json.dumps({"text": message.text, "blocks": list(message.blocks)}).encode()
+        assert problems(message) == []
+    for view in (blocks.everything_view(record), blocks.form_view(record, CLICK)):
+        if view["blocks"]:
+            assert view_problems(view) == []
