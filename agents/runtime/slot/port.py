@@ -23,6 +23,11 @@ Command = tuple[str | int | float, ...]
 """A Redis command that belongs to an index, sent in the same pipeline; a memory slot ignores it."""
 
 
+def tag(*parts: str) -> str:
+    """Any texts as one, from which they can be told again: encoded, without braces, with colons."""
+    return ":".join(quote(part, safe="@+= ,") for part in parts)
+
+
 @dataclass(frozen=True, slots=True)
 class SessionKey:
     """Which session: tenant, app (the agent's name), user and session id; any text is allowed."""
@@ -33,14 +38,13 @@ class SessionKey:
     tenant: str = "local"
 
     def __str__(self) -> str:
-        """The slot's tag: the four parts, each encoded, without braces, joined by colons."""
-        parts = (self.tenant, self.app, self.user, self.id)
-        return ":".join(quote(part, safe="@+= ,") for part in parts)
+        """The slot's tag, from tenant, app, user and id."""
+        return tag(self.tenant, self.app, self.user, self.id)
 
     @classmethod
-    def parse(cls, tag: str) -> Self:
-        """The key a tag was made of. Raises ValueError when it is no tag."""
-        tenant, app, user, session = (unquote(part) for part in tag.split(":"))
+    def parse(cls, text: str) -> Self:
+        """The key a tag was made of. Raises ValueError when it is no tag of a session."""
+        tenant, app, user, session = (unquote(part) for part in text.split(":"))
         return cls(app, user, session, tenant)
 
 
@@ -142,12 +146,12 @@ class Begun:
     `fence` goes with every change; `version` is the number of events. `head` is the oldest inbox
     entry, `attempt` how often it was begun (without one: how often the session was begun at this
     version). `events` are the newest ones of the window from a turn start on, oldest first, and
-    before them, whole, the older invocations that are open or have an open call; `since` of begin
-    leaves out what the caller has. `state` has session, `app:` and `user:` keys: of `head`'s
-    `user_id`, without a head of the last commit's `user`, else of the session's. `invocations` are
-    the open ones with their `temp:` state. `results` are bodies that finished while a sibling was
-    still running. `posts` are still owed. A session that is not there begins empty with fence 0,
-    which every change refuses.
+    before them the older ones of invocations that are open, have an open call or go on in the
+    window; `since` of begin leaves out what the caller has. `state` has session, `app:` and `user:`
+    keys: of `head`'s `user_id`, without a head of the last commit's `user`, else of the session's.
+    `invocations` are the open ones with their `temp:` state. `results` are bodies that finished
+    while a sibling was still running. `posts` are still owed. A session that is not there begins
+    empty with fence 0, which every change refuses.
     """
 
     fence: int
@@ -215,7 +219,7 @@ class Start:
     `step` is the journal's name for this body: the cid, or `<cid>:ask` for a run that may ask.
     With `request` (the id of an answered question) the slot also checks its approval, if it has
     one: status approved, the same digest, `run_by` not past; it becomes started in the same change.
-    A call of kind `approval` can only be started with its own request.
+    A call that was asked about can only be started with that very request.
     """
 
     fence: int

@@ -24,7 +24,11 @@ from agents.runtime.slot.wire import ANCHORS, DEDUPE_MS, PLACES, copied, link, s
 
 @dataclass(slots=True, kw_only=True)
 class Stored:
-    """One session. `traces` maps an invocation that is open or has an open call to its versions."""
+    """One session. `traces` maps invocations to their versions, as long as a window may need them.
+
+    That is while one is open or has an open call, while it is the newest, and, where others ran
+    between its parts, until its last part is older than any window.
+    """
 
     created: int
     updated: int
@@ -105,21 +109,30 @@ class Stored:
             if starts_turn(event):
                 self.anchors = [*self.anchors[-ANCHORS + 1 :], version]
 
-    def prune(self) -> None:
-        """Forget the traces of invocations that are over."""
+    def waits(self, invocation: str) -> bool:
+        """Whether an invocation is open or has an open call."""
         pinned = {call.version for call in self.open.values()}
+        return invocation in self.invocations or not pinned.isdisjoint(self.traces[invocation])
+
+    def prune(self) -> None:
+        """Forget the traces no window needs."""
+        oldest = self.anchors[0] if self.anchors else 1
         for name, versions in list(self.traces.items()):
-            if name not in self.invocations and pinned.isdisjoint(versions):
+            first, last = versions[0], versions[-1]
+            broken = last - first >= len(versions) and last >= oldest
+            if not (broken or last == len(self.events) or self.waits(name)):
                 del self.traces[name]
 
     def window(self, size: int, since: int) -> list[Event]:
-        """The newest events from a turn start on, after what open calls still need of the older."""
+        """The newest events from a turn start on, and before them what they need of the older."""
         first = 1
         if len(self.events) > size and self.anchors:
             after = bisect_right(self.anchors, len(self.events) - size)
             first = self.anchors[min(after, len(self.anchors) - 1)]
-        wanted = {version for versions in self.traces.values() for version in versions}
-        wanted.update(call.version for call in self.open.values())
+        wanted = {call.version for call in self.open.values()}
+        for name, versions in self.traces.items():
+            if versions[-1] >= first or self.waits(name):
+                wanted.update(versions)
         older = sorted(version for version in wanted if since < version < first)
         return [self.events[v - 1] for v in older] + self.events[max(first, since + 1) - 1 :]
 
@@ -155,7 +168,7 @@ class Stored:
 
 def refusal(start: Start, call: OpenCall, record: Record | None, now: int) -> str:
     """Why the gate stays shut; empty when it opens."""
-    if call.kind == "approval" and call.request != start.request:
+    if call.request not in (None, start.request):
         return "request"
     if record is None:
         return ""

@@ -1,0 +1,52 @@
+-- begin(owner, lease, window, since)
+--   -> {'none', now} | {'busy', until, now}
+--    | {'begun', fence, version, now, attempt, head, events, state, runs, open, notes, journal,
+--       outbox, owed, shared, user}
+if not exists then return { 'none', now } end
+local owner = meta('owner') or ''
+if owner ~= '' and owner ~= a.owner and number('lease') > now then
+  return { 'busy', number('lease'), now }
+end
+
+local version = call('LLEN', EVENTS)
+local head = call('LRANGE', INBOX, 0, 1)
+local attempted = head[1] and '+' .. head[1] or '=' .. version
+local attempt = meta('attempted') == attempted and number('attempt') + 1 or 1
+-- Grows across deletion and loss of the slot, too, because time does.
+local fence = math.max(number('fence') + 1, now)
+call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
+  'attempted', attempted, 'attempt', attempt)
+
+local first = 1
+if version > a.window then
+  local anchor = call('ZRANGEBYSCORE', ANCHORS, version - a.window + 1, '+inf', 'LIMIT', 0, 1)[1]
+    or call('ZRANGE', ANCHORS, -1, -1)[1]
+  first = tonumber(anchor or 1)
+end
+
+local open = call('HGETALL', OPEN)
+local wanted = {}
+for i = 2, #open, 2 do wanted[cjson.decode(open[i]).version] = true end
+traces(function(_, versions, waits)
+  if waits or versions[#versions] >= first then
+    for _, version in ipairs(versions) do wanted[version] = true end
+  end
+end)
+local older = {}
+for version in pairs(wanted) do
+  if a.since < version and version < first then older[#older + 1] = version end
+end
+table.sort(older)
+
+local events = {}
+for i, version in ipairs(older) do events[i] = call('LINDEX', EVENTS, version - 1) end
+for _, event in ipairs(call('LRANGE', EVENTS, math.max(first, a.since + 1) - 1, -1)) do
+  events[#events + 1] = event
+end
+
+return {
+  'begun', fence, version, now, attempt, head, events, call('HGETALL', STATE),
+  call('HGETALL', RUNS), open, call('HGETALL', NOTES), call('HGETALL', JOURNAL),
+  call('HGETALL', OUTBOX), call('LRANGE', OWED, 0, -1), call('LRANGE', SHARED, 0, -1),
+  meta('user'),
+}

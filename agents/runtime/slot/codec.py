@@ -1,0 +1,240 @@
+"""What the scripts are given and what they answer, as the port's types and back.
+
+Values travel as JSON texts inside the one JSON argument of a script, because a script stores texts
+and never makes JSON. Answers of scripts are lists; hashes in them are flat: name, text, name, text.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from agents.runtime.events import Event
+from agents.runtime.slot.port import (
+    Begun,
+    Commit,
+    Decide,
+    Entry,
+    Json,
+    OpenCall,
+    Post,
+    Record,
+    SessionKey,
+    Start,
+    View,
+)
+from agents.runtime.slot.wire import starts_turn, text
+
+Arguments = dict[str, Any]
+Answer = Sequence[Any]
+
+
+def argument(given: Arguments) -> str:
+    """The argument of a script: what is None, False or no list is left out, so Lua reads nil."""
+    told = {
+        name: value
+        for name, value in given.items()
+        if value is not None and value is not False and value != []
+    }
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def of_commit(commit: Commit) -> Arguments:
+    """The arguments of commit.lua."""
+    companions = commit.companions
+    return {
+        "id": commit.id,
+        "fence": commit.fence,
+        "version": commit.version,
+        "pop": commit.pop,
+        "user": commit.user,
+        "events": [
+            _event(e, version) for version, e in enumerate(commit.events, commit.version + 1)
+        ],
+        "state": flat(commit.state),
+        "shared": shared(commit.app_state, commit.user_state, commit.user),
+        "opened": [[cid, _call(call), text(call.note)] for cid, call in commit.opened.items()],
+        "notes": [[cid, text(note)] for cid, note in companions.notes.items()],
+        "closed": list(commit.closed),
+        "results": [[step, text(result)] for step, result in commit.results.items()],
+        "runs": [
+            [name, "" if run is None else text(run)] for name, run in commit.invocations.items()
+        ],
+        "approvals": [_record(record) for record in companions.approvals],
+        "settles": [
+            {"id": settle.id, "sources": list(settle.sources), "status": settle.status}
+            for settle in companions.settles
+        ],
+        "posts": _posts(companions.posts),
+        "audit": [text(entry) for entry in companions.audit],
+    }
+
+
+def of_start(start: Start) -> Arguments:
+    """The arguments of start_call.lua."""
+    return {
+        "fence": start.fence,
+        "cid": start.cid,
+        "step": start.step,
+        "request": start.request,
+        "digest": start.digest,
+        "audit": None if start.audit is None else text(start.audit),
+    }
+
+
+def of_decide(decide: Decide) -> Arguments:
+    """The arguments of decide.lua."""
+    entry = decide.entry
+    return {
+        "record": _record(decide.record),
+        "source": decide.source,
+        "late_ok": decide.late_ok,
+        "entry": None if entry is None else [entry.id, text(entry.body)],
+        "posts": _posts(decide.posts),
+        "audit": [text(body) for body in decide.audit],
+    }
+
+
+def flat(state: Json) -> list[str]:
+    """State as name, text, name, text, …; `temp:` keys are left out."""
+    kept = ((name, value) for name, value in state.items() if not name.startswith("temp:"))
+    return [part for name, value in kept for part in (name, text(value))]
+
+
+def shared(app: Json, users: Json, user: str | None) -> str | None:
+    """Changes of `app:` and `user:` state on their way to their own slots."""
+    if not app and not users:
+        return None
+    return text({"app": flat(app), "users": flat(users), "user": user})
+
+
+def begun(answer: Answer, state: Json) -> Begun:
+    """The answer of begin.lua; `state` is the whole of it."""
+    _, fence, version, now, attempt, head, events, _, runs, open_, notes, journal, out, owed = (
+        answer[:14]
+    )
+    return Begun(
+        fence=fence,
+        version=version,
+        head=entry(head),
+        attempt=attempt,
+        events=[Event.model_validate_json(event) for event in events],
+        state=state,
+        invocations=parsed(runs),
+        open=_calls(open_, notes),
+        results={
+            step: json.loads(note[1:]) for step, note in pairs(journal) if note.startswith("=")
+        },
+        posts=_owed(out, owed),
+        now=now,
+    )
+
+
+def nothing_begun(now: int, state: Json) -> Begun:
+    """What a session that is not there begins with."""
+    return begun(["begun", 0, 0, now, 0, *([()] * 9)], state)
+
+
+def view(answer: Answer, state: Json) -> View:
+    """The answer of read.lua; `state` is the whole of it."""
+    version, now, created, updated, inbox, open_, notes, events = answer[:8]
+    _, approvals, out, owed, places, audit = answer[8:]
+    return View(
+        version=version,
+        created=int(created) / 1000,
+        updated=int(updated) / 1000,
+        events=[Event.model_validate_json(event) for event in events],
+        state=state,
+        open=_calls(open_, notes),
+        approvals=_approvals(approvals),
+        posts=_owed(out, owed),
+        places=dict(pairs(places)),
+        audit=[(json.loads(kept[64:]), kept[:64]) for kept in audit],
+        inbox=inbox,
+        now=now,
+    )
+
+
+def value(kept: str) -> Any:
+    """What a text says."""
+    return json.loads(kept)
+
+
+def entry(head: Answer) -> Entry | None:
+    """An inbox entry as the scripts give it: nothing, or id and body."""
+    return Entry(id=head[0], body=json.loads(head[1])) if head else None
+
+
+def record(name: str, fields: Answer) -> Record:
+    """An approval as the scripts give it: status, rev, digest, deadline, run_by, body."""
+    status, rev, digest, deadline, run_by, body = fields
+    return Record(
+        id=name,
+        status=status,
+        rev=int(rev),
+        digest=digest,
+        deadline=int(deadline) if deadline else None,
+        run_by=int(run_by) if run_by else None,
+        body=json.loads(body),
+    )
+
+
+def pairs(hash_: Answer) -> Iterable[tuple[str, str]]:
+    """A flat hash as pairs."""
+    return zip(hash_[::2], hash_[1::2], strict=True)
+
+
+def parsed(hash_: Answer) -> dict[str, Any]:
+    """A flat hash whose texts are JSON."""
+    return {name: json.loads(value) for name, value in pairs(hash_)}
+
+
+def user_of(key: SessionKey, head: Entry | None, last: str | None) -> str:
+    """Whose `user:` state a session begins with."""
+    named = head.body.get("user_id") if head else last
+    return named if isinstance(named, str) else key.user
+
+
+def _event(event: Event, version: int) -> list[Any]:
+    numbered = event if event.version == version else event.model_copy(update={"version": version})
+    body = numbered.model_dump_json(exclude_none=True, exclude_defaults=True)
+    return [body, event.invocation_id, starts_turn(event)]
+
+
+def _call(call: OpenCall) -> str:
+    fields: Json = {"name": call.name, "kind": call.kind, "version": call.version}
+    return text(fields if call.request is None else {**fields, "request": call.request})
+
+
+def _calls(open_: Answer, notes: Answer) -> dict[str, OpenCall]:
+    told = parsed(notes)
+    return {cid: OpenCall(**call, note=told[cid]) for cid, call in parsed(open_).items()}
+
+
+def _record(record: Record) -> Arguments:
+    fields: Arguments = {
+        "id": record.id,
+        "status": record.status,
+        "rev": record.rev,
+        "digest": record.digest,
+        "body": text(record.body),
+    }
+    times = {"deadline": record.deadline, "run_by": record.run_by}
+    return fields | {name: time for name, time in times.items() if time is not None}
+
+
+def _approvals(fields: Answer) -> dict[str, Record]:
+    found: dict[str, dict[str, str]] = {}
+    for name, value in pairs(fields):
+        field, _, approval = name.partition(" ")
+        found.setdefault(approval, {})[field] = value
+    names = ("status", "rev", "digest", "deadline", "run_by", "body")
+    return {name: record(name, [kept[field] for field in names]) for name, kept in found.items()}
+
+
+def _posts(posts: Iterable[Post]) -> list[list[str]]:
+    return [[post.id, text({"after": post.after, "body": post.body})] for post in posts]
+
+
+def _owed(out: Answer, order: Answer) -> list[Post]:
+    kept: Mapping[str, Any] = parsed(out)
+    return [Post(id=name, body=kept[name]["body"], after=kept[name]["after"]) for name in order]

@@ -1,0 +1,346 @@
+"""Slots on Redis or Valkey, one server or a cluster: each change is one script, one round trip."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
+
+from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import (
+    ClusterError,
+    ConnectionError,  # noqa: A004
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisClusterException,
+    ResponseError,
+    TimeoutError,  # noqa: A004
+    TryAgainError,
+)
+
+from agents.runtime.errors import SessionConflict, StoreUnavailable
+from agents.runtime.slot import codec, keys
+from agents.runtime.slot.port import (
+    Begun,
+    Busy,
+    Command,
+    Commit,
+    Committed,
+    Decide,
+    Decided,
+    Entry,
+    Json,
+    Part,
+    SessionKey,
+    Start,
+    Started,
+    View,
+)
+from agents.runtime.slot.scripts import SCRIPTS
+from agents.runtime.slot.wire import text
+
+Client = Redis | RedisCluster
+
+_NO_ANSWER = (
+    ConnectionError,
+    TimeoutError,
+    ClusterError,
+    RedisClusterException,
+    OutOfMemoryError,
+    ReadOnlyError,
+    TryAgainError,
+)
+_NOT_NOW = ("BUSY", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY")
+_TEXT_OF = {script.sha: script.text for script in SCRIPTS.values()}
+_CONFLICTS = {
+    "fence": "the session is in other hands",
+    "version": "the session has moved on",
+    "pop": "the inbox has moved on",
+}
+
+
+def connect(
+    url: str, *, connections: int = 8, cluster: bool = False, verify: bool = True
+) -> Client:
+    """A client as slots need it; made inside the loop that uses it, closed with `aclose()`.
+
+    `connections` is the most it opens (per node of a cluster); who needs one more waits five
+    seconds. Commands are tried again when the connection breaks, which is why every script may be
+    repeated. `verify=False` accepts a self-signed certificate behind `rediss://`, as Heroku has it.
+    """
+    settings: dict[str, Any] = {
+        "decode_responses": True,
+        "max_connections": connections,
+        "socket_timeout": 5,
+        "socket_connect_timeout": 3,
+    }
+    if url.startswith("rediss://") and not verify:
+        settings |= {"ssl_cert_reqs": "none", "ssl_check_hostname": False}
+    retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 5)
+    if cluster:
+        return RedisCluster.from_url(url, retry=retry, **settings)
+    pool = cast(Any, BlockingConnectionPool).from_url(url, timeout=5, retry=retry, **settings)
+    return Redis.from_pool(pool)
+
+
+class _Store:
+    """Sends commands and sorts out what went wrong."""
+
+    def __init__(self, redis: Client) -> None:
+        self._redis: Any = redis
+
+    async def send(self, *commands: Command) -> list[Any]:
+        """The answers, after one round trip; on a cluster one for the first and one for the rest.
+
+        The first changes a session, the rest are hints about it in other slots, which must not be
+        there before.
+        """
+        if not commands:
+            return []
+        try:
+            answers = await self._exchange(commands)
+            if any(isinstance(answer, NoScriptError) for answer in answers):
+                answers = await self._exchange([_with_text(command) for command in commands])
+        except _NO_ANSWER as error:
+            raise StoreUnavailable(f"the store did not answer: {error}") from error
+        for answer in answers:
+            if isinstance(answer, Exception):
+                _fail(answer)
+        return answers
+
+    async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
+        if len(commands) == 1 or isinstance(self._redis, RedisCluster):
+            first = await self._first(commands[0])
+            if len(commands) == 1 or isinstance(first, Exception):
+                return [first]
+            return [first, *await self._pipelined(commands[1:])]
+        return await self._pipelined(commands)
+
+    async def _first(self, command: Command) -> Any:
+        try:
+            return await self._redis.execute_command(*command)
+        except ResponseError as error:
+            return error
+
+    async def _pipelined(self, commands: Sequence[Command]) -> list[Any]:
+        async with self._redis.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.execute_command(*command)
+            return await pipe.execute(raise_on_error=False)
+
+
+class RedisSlot:
+    """The port on a client that decodes responses; see `connect`.
+
+    `prefix` stands before every key, `session_ttl` is in milliseconds.
+    """
+
+    def __init__(
+        self, redis: Client, *, prefix: str = "b:", session_ttl: int = keys.SESSION_TTL
+    ) -> None:
+        """Keep sessions behind `redis`."""
+        self._store = _Store(redis)
+        self._prefix = prefix
+        self._ttl = session_ttl
+
+    async def ingest(
+        self,
+        key: SessionKey,
+        entry: Entry,
+        *,
+        only_existing: bool = False,
+        index: Sequence[Command] = (),
+    ) -> Literal["queued", "duplicate", "missing"]:
+        """Put an entry into the inbox once."""
+        given = {"id": entry.id, "body": text(entry.body), "only_existing": only_existing}
+        answer, *_ = await self._store.send(
+            self._script("ingest", key, given), self._touch(key), *index
+        )
+        return answer
+
+    async def begin(
+        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+    ) -> Begun | Busy:
+        """Take the session in hand; one round trip more when its words are another person's."""
+        given = {"owner": owner, "lease": lease, "window": window, "since": since}
+        answer, *states = await self._store.send(
+            self._script("begin", key, given), *self._shared_state(key, key.user)
+        )
+        match answer[0]:
+            case "busy":
+                return Busy(until=int(answer[1]), now=answer[2])
+            case "none":
+                return codec.nothing_begun(answer[1], _joined([], *states))
+            case _:
+                unapplied, last = answer[14:16]
+        user = codec.user_of(key, codec.entry(answer[6]), last)
+        await self._merge(key, unapplied)
+        if unapplied or user != key.user:
+            states = await self._store.send(*self._shared_state(key, user))
+        return codec.begun(answer, _joined(answer[7], *states))
+
+    async def commit(self, key: SessionKey, commit: Commit) -> Committed:
+        """Write one step; two round trips more when it changes `app:` or `user:` state."""
+        given = codec.of_commit(commit)
+        answer, *_ = await self._store.send(
+            self._script("commit", key, given), self._touch(key), *commit.companions.index
+        )
+        if answer[0] in _CONFLICTS:
+            raise SessionConflict(_CONFLICTS[answer[0]])
+        _, version, now, head, unapplied = answer
+        await self._merge(key, unapplied)
+        return Committed(version=version, head=codec.entry(head), now=now)
+
+    async def start_call(self, key: SessionKey, start: Start) -> Started:
+        """Ask for leave to run a body."""
+        answer, *_ = await self._store.send(self._script("start_call", key, codec.of_start(start)))
+        match answer:
+            case ["fence"]:
+                raise SessionConflict(_CONFLICTS["fence"])
+            case ["done", result]:
+                return Started(kind="done", result=codec.value(result))
+            case ["refused", why]:
+                return Started(kind="refused", why=why)
+            case _:
+                return Started(kind=answer[0])
+
+    async def decide(self, key: SessionKey, decide: Decide) -> Decided:
+        """Compare and set an approval's record."""
+        answer, *_ = await self._store.send(
+            self._script("decide", key, codec.of_decide(decide)), *decide.index
+        )
+        kind, now, *fields = answer
+        record = codec.record(decide.record.id, fields[0]) if fields else None
+        return Decided(kind=kind, record=record, now=now)
+
+    async def renew(self, key: SessionKey, fence: int, *, lease: int) -> bool:
+        """Keep the session for longer."""
+        answer, *_ = await self._store.send(
+            self._script("renew", key, {"fence": fence, "lease": lease})
+        )
+        return answer == 1
+
+    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
+        """Give the session back."""
+        answer, *_ = await self._store.send(self._script("release", key, {"fence": fence}), *index)
+        return answer == 1
+
+    async def posted(
+        self, key: SessionKey, paid: Mapping[str, str | None], *, index: Sequence[Command] = ()
+    ) -> None:
+        """Strike posts off the outbox."""
+        given = {"paid": [[post, place or ""] for post, place in paid.items()]}
+        await self._store.send(self._script("posted", key, given), *index)
+
+    async def read(
+        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+    ) -> View | None:
+        """Look at a session."""
+        given: codec.Arguments = {**dict.fromkeys(parts, True), "from": -window}
+        wanted = self._shared_state(key, key.user) if "state" in parts else ()
+        answer, *states = await self._store.send(self._script("read", key, given), *wanted)
+        if not answer:
+            return None
+        return codec.view(answer, _joined(answer[8], *states) if states else {})
+
+    async def list(
+        self, *, app: str, user: str | None = None, tenant: str = "local"
+    ) -> Sequence[SessionKey]:
+        """The sessions of an app, oldest update first; two round trips."""
+        listed = keys.sessions(self._prefix, tenant, app)
+        (found,) = await self._store.send(("ZRANGE", listed, 0, -1, "WITHSCORES"))
+        scores = {SessionKey.parse(tag): score for tag, score in _scored(found)}
+        wanted = [key for key in scores if user in (None, key.user)]
+        there = await self._store.send(
+            *(("EXISTS", keys.slot_keys(self._prefix, key)[0]) for key in wanted)
+        )
+        gone = [key for key, exists in zip(wanted, there, strict=True) if not exists]
+        await self._store.send(
+            *(_call("unlist", [listed], str(key), f"{scores[key]:.0f}") for key in gone)
+        )
+        return [key for key in wanted if key not in gone]
+
+    async def delete(self, key: SessionKey) -> bool:
+        """Forget a session."""
+        listed = keys.sessions(self._prefix, key.tenant, key.app)
+        answer, *_ = await self._store.send(
+            self._script("delete", key, {}), ("ZREM", listed, str(key))
+        )
+        await self._merge(key, answer[1], stay=False)
+        return answer[0] == 1
+
+    async def apply(self, key: SessionKey, *, state: Json, create: bool = False) -> bool:
+        """Create a session, or set state without a run."""
+        own = {k: v for k, v in state.items() if not k.startswith(("app:", "user:"))}
+        app = {k: v for k, v in state.items() if k.startswith("app:")}
+        users = {k: v for k, v in state.items() if k.startswith("user:")}
+        given = {
+            "id": uuid.uuid4().hex,
+            "create": create,
+            "state": codec.flat(own),
+            "shared": codec.shared(app, users, key.user),
+        }
+        answer, *_ = await self._store.send(self._script("apply", key, given), self._touch(key))
+        await self._merge(key, answer[1])
+        return answer[0] == 1
+
+    def _script(self, name: str, key: SessionKey, given: codec.Arguments) -> Command:
+        argument = codec.argument({**given, "ttl": self._ttl})
+        return _call(name, keys.slot_keys(self._prefix, key), argument)
+
+    def _touch(self, key: SessionKey) -> Command:
+        listed = keys.sessions(self._prefix, key.tenant, key.app)
+        return _call("touch", [listed], str(key), keys.LISTED)
+
+    def _shared_state(self, key: SessionKey, user: str) -> Sequence[Command]:
+        app, _ = keys.app_state(self._prefix, key)
+        users, _ = keys.user_state(self._prefix, key, user)
+        return [("HGETALL", app), ("HGETALL", users)]
+
+    async def _merge(self, key: SessionKey, unapplied: Sequence[str], *, stay: bool = True) -> None:
+        """Bring `app:` and `user:` changes to their slots, and strike them off the session's."""
+        if not unapplied:
+            return
+        commands: list[Command] = []
+        for change in unapplied:
+            stamp, _, changed = change.partition(" ")
+            told = codec.value(changed)
+            user = told["user"] or key.user
+            for pair, state in (
+                (keys.app_state(self._prefix, key), told["app"]),
+                (keys.user_state(self._prefix, key, user), told["users"]),
+            ):
+                if state:
+                    marks = (str(key), stamp, keys.SESSION_TTL)
+                    commands.append(_call("merge", pair, *marks, *state))
+        await self._store.send(*commands)
+        if stay:
+            stamp = unapplied[-1].partition(" ")[0]
+            await self._store.send(self._script("merged", key, {"stamp": int(stamp)}))
+
+
+def _call(name: str, names: Sequence[str], *arguments: str | int) -> Command:
+    return ("EVALSHA", SCRIPTS[name].sha, len(names), *names, *arguments)
+
+
+def _with_text(command: Command) -> Command:
+    """A script's call that also teaches the store the script."""
+    if command[0] != "EVALSHA":
+        return command
+    return ("EVAL", _TEXT_OF[cast(str, command[1])], *command[2:])
+
+
+def _fail(error: Exception) -> None:
+    if isinstance(error, _NO_ANSWER) or str(error).startswith(_NOT_NOW):
+        raise StoreUnavailable(f"the store did not answer: {error}") from error
+    raise error
+
+
+def _joined(own: codec.Answer, app: Mapping[str, str], users: Mapping[str, str]) -> Json:
+    parts = (dict(codec.pairs(own)), app, users)
+    return {name: codec.value(kept) for part in parts for name, kept in part.items()}
+
+
+def _scored(found: Sequence[Any]) -> list[tuple[str, float]]:
+    return [(tag, float(score)) for tag, score in found]

@@ -1,0 +1,27 @@
+-- start_call(fence, cid, step, request, digest, audit)
+--   -> {'go'} | {'again'} | {'closed'} | {'done', text} | {'refused', why} | {'fence'}
+if not exists or number('fence') ~= a.fence then return { 'fence' } end
+local open = call('HGET', OPEN, a.cid)
+if not open then return { 'closed' } end
+
+-- The journal has '>' .. fence for a body that was started, '=' .. text for its result.
+for _, step in ipairs({ a.step, a.cid }) do
+  local noted = call('HGET', JOURNAL, step)
+  if noted and noted:sub(1, 1) == '=' then return { 'done', noted:sub(2) } end
+end
+local started = call('HGET', JOURNAL, a.step)
+if started then return { tonumber(started:sub(2)) == a.fence and 'go' or 'again' } end
+
+local asked = cjson.decode(open).request
+if asked and asked ~= a.request then return { 'refused', 'request' } end
+local stored = a.request and approval(a.request)
+if stored then
+  if stored.status ~= 'approved' then return { 'refused', stored.status } end
+  if stored.digest ~= a.digest then return { 'refused', 'digest' } end
+  if stored.run_by and now >= stored.run_by then return { 'refused', 'late' } end
+  move(a.request, 'started', stored.rev + 1)
+end
+call('HSET', JOURNAL, a.step, '>' .. a.fence)
+record({ a.audit })
+live()
+return { 'go' }

