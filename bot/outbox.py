@@ -1,0 +1,235 @@
+"""Pays what is owed to Slack, once, in the order in which it was owed.
+
+A post is shown from the stored record at the moment it is made. One that may have been made
+already is looked for by its metadata first. What Slack will never take is said in the thread of
+the request and struck off; what it may take later stays owed.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from agents import Event, Post, SessionKey, Slot
+from bot import logs
+from bot.approvals.request import Approval
+from bot.slack import blocks
+from bot.slack.blocks import Rendered
+from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
+from bot.turns import Thread, thread_of
+
+LOOK_AGAIN = 3.0
+"""Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
+RESULTS_WITHIN = 50
+"""Events among which the response of a call that has just run is found."""
+UPDATES = ("card_update", "asked_update")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a post amounts to now: where it goes, and the messages it takes."""
+
+    thread: Thread
+    pieces: list[Rendered]
+
+
+class Outbox:
+    """Everything owed, session by session: `debt = await outbox.debt(key)`."""
+
+    def __init__(self, *, slot: Slot, replies: Replies) -> None:
+        """Pay out of `slot` with `replies`."""
+        self.slot = slot
+        self.replies = replies
+
+    async def debt(self, key: SessionKey) -> "Debt":
+        """What is owed in a session before anything more is done in it."""
+        debt = Debt(key, slot=self.slot, replies=self.replies)
+        await debt.look()
+        debt.doubtful = {post.id for post in debt.posts}
+        return debt
+
+
+class Debt:
+    """What is owed in one session, for as long as this process works on it.
+
+    `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
+    before the oldest one can be tried again, None while nothing stands in the way. `approvals` are
+    the session's, as they were when last looked at.
+    """
+
+    def __init__(self, key: SessionKey, *, slot: Slot, replies: Replies) -> None:
+        """Know nothing yet."""
+        self.key = key
+        self.wait: float | None = None
+        self.posts: list[Post] = []
+        self.approvals: dict[str, Approval] = {}
+        self.doubtful: set[str] = set()
+        self._slot = slot
+        self._replies = replies
+        self._places: Mapping[str, str] = {}
+        self._now = 0
+
+    async def look(self) -> None:
+        """Read what is owed, and the records that posts are shown from."""
+        view = await self._slot.read(self.key, parts=("posts", "approvals"))
+        if view is None:
+            return
+        self.posts, self._places, self._now = list(view.posts), view.places, view.now
+        self.approvals = {
+            id_: Approval.from_record(record) for id_, record in view.approvals.items()
+        }
+
+    async def pay(self) -> None:
+        """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand."""
+        if self.wait is not None:
+            return
+        await self.look()
+        for post in self.posts:
+            result = await self._pay(post)
+            if isinstance(result, Retry | Uncertain):
+                self._put_off(post, result)
+                return
+            place = result.place if isinstance(result, Posted) else None
+            await self._slot.posted(self.key, {post.id: place})
+            self._places = {**self._places, **({post.id: place} if place else {})}
+            logs.info("outbox.posted", post=post.id, kind=_kind(post))
+
+    def _put_off(self, post: Post, result: Retry | Uncertain) -> None:
+        self.wait = result.after_s if isinstance(result, Retry) else LOOK_AGAIN
+        why = result.why if isinstance(result, Uncertain) else "later"
+        logs.warning("outbox.retried", post=post.id, why=why, wait_s=self.wait)
+
+    async def _pay(self, post: Post) -> Result:
+        """Make one post, or change the one it is about."""
+        if _kind(post) in UPDATES:
+            return await self._change(post)
+        message = await self._message(post)
+        result = await self._say(post.id, message)
+        if isinstance(result, Refused):
+            return await self._fall_back(post, result, message)
+        return result
+
+    async def _change(self, post: Post) -> Result:
+        """Show a card or a line again; one that was never posted, or is gone, is let be."""
+        place = self._places.get(post.after or "")
+        approval = self._approval(post)
+        if not place or approval is None:
+            return Posted("")
+        shown = await self._shown(_kind(post), approval)
+        result = await self._replies.update(place, shown)
+        if isinstance(result, Refused):
+            logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
+            if result.gone and _kind(post) == "asked_update":
+                return await self._say(post.id, Message(thread_of(self.key), [shown]))
+            return Posted("")
+        return result
+
+    async def _say(self, post_id: str, message: Message) -> Result:
+        """Post all pieces of a message; the place is that of the first one."""
+        thread = await self._thread(message.thread)
+        if not isinstance(thread, Thread):
+            return thread
+        owed = post_id.partition("/")[0]
+        first: Result = Posted("")
+        for number, piece in enumerate(message.pieces):
+            piece_id = f"{post_id}/{number}" if number else post_id
+            result = await self._once(piece_id, thread, piece, doubtful=owed in self.doubtful)
+            if not isinstance(result, Posted):
+                self.doubtful.add(owed)
+                return result
+            first = first if number else result
+        return first
+
+    async def _once(
+        self, piece_id: str, thread: Thread, piece: Rendered, *, doubtful: bool
+    ) -> Result:
+        """Post one message, unless it is there already."""
+        if doubtful:
+            found = await self._replies.find(thread, id=piece_id, since=_since(thread))
+            if isinstance(found, Posted | Retry | Uncertain):
+                return found
+        return await self._replies.post(thread, piece, id=piece_id)
+
+    async def _thread(self, thread: Thread) -> Thread | Result:
+        """The thread, or the DM with the person it stands for."""
+        if not thread.channel.startswith(("U", "W")):
+            return thread
+        opened = await self._replies.direct(thread.channel)
+        return Thread(opened.place) if isinstance(opened, Posted) else opened
+
+    async def _fall_back(self, post: Post, refused: Refused, message: Message) -> Result:
+        """Say in the thread of the request what Slack would not take, and ask there instead."""
+        logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
+        home = thread_of(self.key)
+        if message.thread == home:
+            return Posted("")
+        notice = blocks.answer(f"I could not ask {_where(message)}: {refused.sentence} I ask here.")
+        told = await self._say(f"{post.id}/refused", Message(home, notice))
+        if isinstance(told, Posted):
+            told = await self._say(post.id, Message(home, message.pieces))
+        return Posted("") if isinstance(told, Refused) else told
+
+    async def _message(self, post: Post) -> Message:
+        """What a post says now, and where."""
+        body = post.body
+        thread = _place(body)
+        if _kind(post) in ("answer", "notice"):
+            return Message(thread, blocks.answer(str(body["text"])))
+        approval = self._approval(post)
+        if approval is None:
+            return Message(thread, [])
+        return Message(thread, [await self._shown(_kind(post), approval)])
+
+    async def _shown(self, kind: str, approval: Approval) -> Rendered:
+        """A card or the line in the thread, as the record is now."""
+        if kind.startswith("asked"):
+            return blocks.asked(approval, now=self._now)
+        twin = blocks.twins(approval, self.approvals.values())
+        result = await self._result(approval)
+        return blocks.card(approval, now=self._now, twin=twin, result=result)
+
+    async def _result(self, approval: Approval) -> str:
+        """What the call of an approval brought, in one line; empty while it has not run."""
+        if approval.status not in ("done", "failed"):
+            return ""
+        view = await self._slot.read(self.key, parts=("events",), window=RESULTS_WITHIN)
+        return _response(view.events if view else (), approval.call_id)
+
+    def _approval(self, post: Post) -> Approval | None:
+        return self.approvals.get(str(post.body.get("approval", "")))
+
+
+def _kind(post: Post) -> str:
+    return str(post.body.get("kind"))
+
+
+def _place(body: Mapping[str, JsonValue]) -> Thread:
+    """Where a post goes: a thread, a channel, or a person."""
+    channel = body.get("channel") or body.get("person")
+    return Thread(str(channel), str(body.get("thread_ts") or ""))
+
+
+def _where(message: Message) -> str:
+    """A place in words, for a sentence that only plain text is put into."""
+    private = message.thread.channel.startswith(("U", "W"))
+    return "one of the people who may decide" if private else "in the channel for approvals"
+
+
+def _since(thread: Thread) -> float:
+    """Nothing that is looked for is older than its thread."""
+    return float(thread.ts or 0)
+
+
+def _response(events: Sequence[Event], call_id: str) -> str:
+    """The newest response to a call, as `name: value` pairs."""
+    for event in reversed(events):
+        for response in event.get_function_responses():
+            if response.id == call_id:
+                fields = response.response or {}
+                return ", ".join(f"{name}: {_word(value)}" for name, value in fields.items())
+    return ""
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
