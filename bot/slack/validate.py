@@ -110,7 +110,7 @@ def _content_problems(block: JsonObject, surface: Surface, at: str) -> Iterator[
             if "element" in block:
                 yield from _element_problems(block, "element", surface, at)
         case "actions" | "context_actions" | "context":
-            for index in range(len(_objects(block.get("elements")))):
+            for index in range(len(as_array(block.get("elements")) or [])):
                 yield from _element_problems(block, f"elements/{index}", surface, at)
             yield from _action_id_problems(block, at)
         case "rich_text":
