@@ -56,7 +56,7 @@ def bind(signature: Signature, args: Mapping[str, Any]) -> Bound | Unfit:
             continue
         try:
             values[name] = _value(parameter, given)
-            as_json[name] = _json(name, given.get(name), values[name])
+            as_json[name] = _json(parameter, given.get(name), values[name])
         except _Refused as error:
             invalid.append(str(error))
     if missing or invalid:
@@ -87,16 +87,28 @@ def _value(parameter: Parameter, given: Mapping[str, Any]) -> object:
         raise _Refused("\n".join(lines)) from error
 
 
-def _json(name: str, given: object, value: object) -> JsonValue:
-    """The JSON form of a value, once it is sure that nothing changed its nature on the way."""
+def _json(parameter: Parameter, given: object, value: object) -> JsonValue:
+    """The JSON form of a value, once it is sure that nothing changed its nature."""
     try:
         plain = to_json(value, strict=True)
+        lost = value is not None and not _reads_back(parameter, plain)
     except ValueError as error:
-        raise _Refused(_line((name,), str(error))) from error
-    flag = _flag_as_number(given, plain, path=(name,))
+        raise _Refused(_line((parameter.name,), str(error))) from error
+    if lost:
+        raise _Refused(_line((parameter.name,), "Input cannot be written down as it is"))
+    flag = _flag_as_number(given, plain, path=(parameter.name,))
     if flag:
         raise _Refused(_line(flag, "Input should be a number, not true or false"))
     return plain
+
+
+def _reads_back(parameter: Parameter, plain: JsonValue) -> bool:
+    """Whether a stored value is the same when it is bound again, after a person agreed to it."""
+    try:
+        again = to_json(parameter.validate(copy.deepcopy(plain)), strict=True)
+    except ValidationError:
+        return False
+    return repr(again) == repr(plain)
 
 
 def _flag_as_number(

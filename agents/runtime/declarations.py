@@ -17,7 +17,7 @@ from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from google.genai import types
-from pydantic import JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.warnings import UnsupportedFieldAttributeWarning
@@ -196,14 +196,12 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
     except NO_DECLARATION as error:
         reason = str(error).splitlines()[0]
         raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
+    if "'writeOnly': True" in repr((shape.schema, shape.definitions)):
+        raise _refused(tool, given.name, "a secret cannot come from a model")
     schema = {"title": _title(given.name)} | shape.schema if shape.titled else dict(shape.schema)
-    if default is REQUIRED:
-        schema.pop("default", None)
-    else:
-        try:
-            schema["default"] = to_json(default, strict=True)
-        except ValueError as error:
-            raise _refused(tool, given.name, f"its default has no JSON form: {error}") from error
+    schema.pop("default", None)
+    if default is not REQUIRED:
+        default, schema["default"] = _checked(default, shape.adapter, where=(tool, given.name))
     return Parameter(
         name=given.name,
         annotation=annotation,
@@ -213,6 +211,24 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
         definitions=shape.definitions,
         validate=shape.adapter.validate_python,
     )
+
+
+def _checked(
+    default: object, adapter: TypeAdapter[Any], *, where: tuple[str, str]
+) -> tuple[object, JsonValue]:
+    """The default as the annotation has it (5 is 5.0 for a float), and its JSON form.
+
+    None is a default of any annotation.
+    """
+    try:
+        if default is not None:
+            default = adapter.validate_python(default)
+        return default, to_json(default, strict=True)
+    except ValidationError as error:
+        reason = error.errors(include_url=False)[0]["msg"]
+        raise _refused(*where, f"its default does not fit: {reason}") from error
+    except ValueError as error:
+        raise _refused(*where, f"its default has no JSON form: {error}") from error
 
 
 def _default(default: object, annotation: object) -> tuple[object, object]:

@@ -25,7 +25,7 @@ def to_json(value: object, *, strict: bool = False) -> JsonValue:
     """The value as JSON; what has no JSON form becomes a short text about it.
 
     With `strict` it raises ValueError instead: for no JSON form, NaN, a circle, text that is no
-    Unicode, nesting deeper than 64.
+    Unicode, nesting deeper than 64. Bytes are then the text they hold, as pydantic reads them.
     """
     return _Walk(strict=strict).json(value)
 
@@ -49,8 +49,7 @@ class _Walk:
             case int() | float():
                 return self._number(value)
             case bytes() | bytearray():
-                encoded = base64.b64encode(value).decode()
-                return f"data:application/octet-stream;base64,{encoded}"
+                return self._bytes(bytes(value))
             case _:
                 return self._container(value)
 
@@ -111,6 +110,11 @@ class _Walk:
                 raise
             return value.encode("utf-8", "replace").decode()
         return value
+
+    def _bytes(self, value: bytes) -> str:
+        if self.strict:
+            return value.decode()
+        return f"data:application/octet-stream;base64,{base64.b64encode(value).decode()}"
 
     def _not_finite(self, value: float) -> str:
         if self.strict:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, NotRequired, Optional
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SecretStr
 from typing_extensions import TypedDict
 
 from agents.runtime.context import ToolContext
@@ -219,6 +219,10 @@ def test_field_defaults_resolve():
     assert schema["required"] == ["c"]
 
 
+class Vault(BaseModel):
+    key: SecretStr
+
+
 def unresolvable(b: str, a): ...
 
 
@@ -239,6 +243,12 @@ def odd_default(a=Plain): ...
 
 
 def nan_default(a: float = float("nan")): ...
+
+
+def wrong_default(a: int = "x"): ...  # pyright: ignore[reportArgumentType]
+
+
+def secret(a: Vault): ...
 
 
 def hidden(ctx: ToolContext, /, a: str): ...
@@ -273,6 +283,8 @@ def namesakes(a: One.Box, b: Two.Box): ...
         pytest.param(calling, ["calling", "'a'"], id="a function as an argument"),
         pytest.param(odd_default, ["odd_default", "'a'", "default"], id="default without JSON"),
         pytest.param(nan_default, ["nan_default", "'a'", "default"], id="NaN as default"),
+        pytest.param(wrong_default, ["wrong_default", "'a'", "default"], id="unfit default"),
+        pytest.param(secret, ["secret", "'a'"], id="a secret"),
         pytest.param(hidden, ["hidden", "'ctx'"], id="context by position only"),
         pytest.param(namesakes, ["namesakes", "'b'", "Box"], id="two types of one name"),
         pytest.param(lambda x: x, ["<lambda>", "name="], id="a lambda has no name"),
@@ -319,6 +331,16 @@ def test_order_of_a_union_is_kept():
         assert schema is not None
         kinds = [option["type"] for option in schema["properties"]["a"]["anyOf"]]
         assert kinds == (["integer", "string"] if func is int_first else ["string", "integer"])
+
+
+def rate(limit: float = 5): ...
+
+
+def test_a_default_is_of_its_parameters_type():
+    """A default is what the annotation makes of it, so that it reads back as the same value."""
+    (limit,) = signature_of(rate).parameters
+    assert type(limit.default) is float
+    assert type(limit.schema["default"]) is float
 
 
 def test_declaring_again_with_a_note():
