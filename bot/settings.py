@@ -168,6 +168,10 @@ class Settings(BaseSettings):
         validation_alias="SLACK_API_URL",
         description="Where Slack's Web API is.",
     )
+    public_url: Annotated[str, _starting("https://")] | None = Field(
+        default=None,
+        description="Where Slack reaches this bot, without a path. None: by Socket Mode.",
+    )
     slack_client_id: str | None = Field(
         default=None,
         validation_alias="SLACK_CLIENT_ID",

@@ -2,7 +2,9 @@
 
 from typing import Any
 
-NAME_LIMIT = 35
+from bot.settings import Settings
+
+NAME = "Countersign"
 SCOPES = (
     "app_mentions:read",
     "channels:history",
@@ -28,17 +30,12 @@ EVENTS = (
 )
 
 
-def manifest(*, url: str | None, name: str = "Countersign") -> dict[str, Any]:
-    """The manifest of an app behind `url` (https://… without a path); without one, Socket Mode.
-
-    Raises ValueError for a name longer than Slack allows, or an address without TLS.
-    """
-    if not 0 < len(name) <= NAME_LIMIT:
-        raise ValueError(f"an app's name has 1 to {NAME_LIMIT} characters, not {len(name)}")
+def manifest(settings: Settings) -> dict[str, Any]:
+    """The manifest of an app behind `public_url`, or of one in Socket Mode."""
     return {
         "_metadata": {"major_version": 2, "minor_version": 1},
         "display_information": {
-            "name": name,
+            "name": NAME,
             "description": "Agents that ask a person first",
             "background_color": "#1f2937",
         },
@@ -48,10 +45,10 @@ def manifest(*, url: str | None, name: str = "Countersign") -> dict[str, Any]:
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },
-            "bot_user": {"display_name": name.lower().replace(" ", "-"), "always_online": True},
+            "bot_user": {"display_name": NAME.lower(), "always_online": True},
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
-        "settings": _settings(_address(url)),
+        "settings": _settings(_address(settings.public_url)),
     }
 
 
@@ -68,6 +65,4 @@ def _settings(address: dict[str, str]) -> dict[str, Any]:
 def _address(url: str | None) -> dict[str, str]:
     if url is None:
         return {}
-    if not url.startswith("https://"):
-        raise ValueError(f"Slack reaches an app by https:// only, not {url}")
     return {"request_url": f"{url.rstrip('/')}/slack/events"}
