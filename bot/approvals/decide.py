@@ -26,9 +26,12 @@ async def decide(
     repeat. Raises StoreUnavailable when the store does not answer, or others are always faster.
     """
     for _ in range(TRIES):
-        approvals, now = await _approvals(slot, key)
-        approval = approvals.get(decision.button.approval)
-        if approval is None or not decision.button.fits(approval):
+        view = await slot.read(key, parts=("approvals",))
+        record = view and view.approvals.get(decision.button.approval)
+        if view is None or record is None:
+            return UNKNOWN
+        approval, now = Approval.from_record(record), view.now
+        if not decision.button.fits(approval):
             return UNKNOWN
         answer = weigh(approval, decision, now=now, run_for=run_for)
         if isinstance(answer, Outcome):
@@ -48,23 +51,19 @@ async def settle(
     that is still pending has to be looked at again at its deadline.
     """
     for _ in range(TRIES):
-        approvals, now = await _approvals(slot, key)
-        approval = approvals.get(approval_id)
-        lapsed = lapse(approval, approvals.values(), now=now) if approval else None
-        if approval is None or lapsed is None:
+        view = await slot.read(key, parts=("approvals",))
+        if view is None or approval_id not in view.approvals:
+            return None
+        approvals = {name: Approval.from_record(it) for name, it in view.approvals.items()}
+        approval = approvals[approval_id]
+        lapsed = lapse(approval, approvals.values(), now=view.now)
+        if lapsed is None:
             return approval
-        stored = await slot.decide(key, replace(change(approval, lapsed, now=now), index=index))
+        lapsing = replace(change(approval, lapsed, now=view.now), index=index)
+        stored = await slot.decide(key, lapsing)
         if stored.kind == "ok":
             return lapsed
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")
-
-
-async def _approvals(slot: Slot, key: SessionKey) -> tuple[dict[str, Approval], int]:
-    """The session's approvals by id, and the store's time."""
-    view = await slot.read(key, parts=("approvals",))
-    if view is None:
-        return {}, 0
-    return {id_: Approval.from_record(record) for id_, record in view.approvals.items()}, view.now
 
 
 async def _declined(
