@@ -19,15 +19,19 @@ from agents.runtime.transfer import TRANSFER
 _LONG = 12
 _SHORT = 3
 _QUESTION = re.compile(
-    r"^\W*(?:what|who|when|where|why|how|which|is|are|do|does|did|can|could|will|would|should)\b",
+    r"^\W*(?:what|who|when|where|why|how(?!\s+do\s+i\b)|which|is|are|do|does|did|can\s+i|will|should)\b",
     re.IGNORECASE,
 )
 _WISH = re.compile(
     r"\b(?:i\s+(?:want|need|would\s+like)|i['’]d\s+like|can\s+i|please)\b", re.IGNORECASE
 )
-_FREE = ("text", "title", "message", "phrase")
+_TROUBLE = re.compile(
+    r"\b(?:nothing|broken?|down|dead|stuck|lost|stolen|fail\w*|error|crash\w*|not|n[o']t|won't|can't)\b",
+    re.IGNORECASE,
+)
+_WHOLE = ("text", "title", "message")
 _CLAUSE = re.compile(
-    r"[;\n]+|(?<=[^\s\d])[.?!]\s+|,?\s+and\s+(?:also\s+|then\s+)?|,\s+(?:plus\s+)?"
+    r"[;\n]+|(?<=[^\s\d])[.?!]\s+|,?\s+(?:and|with|versus|vs\.?)\s+(?:also\s+|then\s+)?|,\s+(?:plus\s+)?"
 )
 
 
@@ -100,8 +104,14 @@ def filled(wanted: Sequence[Parameter], source: Source) -> Filling:
 
 
 def choose(tools: Tools, text: str) -> Candidate | None:
-    """The tool a message asks for, or None when it asks for none of them."""
-    candidates = [_weighed(tools, name, text) for name in tools.offered]
+    """The tool a message asks for, or None when it asks for none of them.
+
+    A tool named before a colon is meant: what follows is what it shall work on.
+    """
+    head = re.match(r"(?:\S+\s+){0,9}?\S*\w:\s+(?=\S)", unquoted(text))
+    spoken = set(stems(head.group())) if head else set[str]()
+    meant = [name for name, tool in tools.offered.items() if spoken & own_words(tool)]
+    candidates = [_weighed(tools, name, text) for name in meant or tools.offered]
     accepted = [c for c in candidates if c is not None]
     return max(accepted, key=lambda c: c.score, default=None)
 
@@ -118,8 +128,9 @@ def colleague(tools: Tools, text: str, *, than: Candidate | None) -> str | None:
 
 def several(tools: Tools, text: str, *, first: Candidate) -> list[Candidate]:
     """The calls a message asks for: more than one only when each clause stands on its own."""
-    typed = any(p.required and p.kind not in _FREE for p in first.wanted)
-    clauses = [c for c in _CLAUSE.split(_protected(text)) if c and c.strip()] if typed else []
+    kinds = {p.kind for p in first.wanted if p.required}
+    single = kinds & {*_WHOLE} or kinds <= {"phrase"}
+    clauses = [] if single else [c for c in _CLAUSE.split(_protected(text)) if c and c.strip()]
     found: list[Candidate] = []
     for clause in clauses if len(clauses) > 1 else ():
         name = first.tool.name or ""
@@ -168,11 +179,13 @@ def _weighed(tools: Tools, name: str, text: str) -> Candidate | None:
 def _says_enough(wanted: Sequence[Parameter], text: str) -> bool:
     """Whether a message is what a tool that takes nothing but free words is there for."""
     required = [p for p in wanted if p.required]
-    if not required or any(p.kind not in ("text", "title", "message") for p in required):
+    if not required or any(p.kind not in _WHOLE for p in required):
         return False
     words = list(tokens(unquoted(text)))
-    statement = len(words) >= _SHORT and not _QUESTION.match(text) and bool(stems(text))
-    return statement or len(words) >= _LONG
+    if any(p.kind == "message" for p in required):
+        return len(words) >= _LONG
+    enough = len(words) >= (_SHORT if not _TROUBLE.search(text) else _SHORT - 1)
+    return bool(stems(text)) and enough and not _QUESTION.match(text)
 
 
 def _others(transfer: types.FunctionDeclaration, told: str) -> dict[str, dict[str, float]]:

@@ -17,7 +17,7 @@ from agents.runtime.rehearsal.parameters import Parameter
 from agents.runtime.rehearsal.words import PREPOSITIONS, STOP, mask, plain, stem
 
 _LEADS = {
-    "purpose reason occasion justification expense cause": "for because on",
+    "purpose reason occasion justification expense cause": "for because on bought",
     "topic subject title about headline": "about regarding concerning on",
     "city location place room office venue country area region site floor": "in at for of",
     "destination target recipient receiver to addressee": "to for",
@@ -41,7 +41,7 @@ _PRONOUN = re.compile(
     r"^(?:me|you|us|it|him|her|them|that|this|now|here|there|everything)?$", re.IGNORECASE
 )
 _CONNECTOR = re.compile(
-    r"^(?:[\s:,–—-]+|(?:this|these|the\s+following|for\s+me|for|me|us|about|regarding|please|saying"
+    r"^(?:[\s:,.?!–—-]+|(?:this|these|the\s+following|for\s+me|for|me|us|about|regarding|please|saying"
     r"|that\s+says|because|which\s+says|of|on)\b)",
     re.IGNORECASE,
 )
@@ -50,6 +50,12 @@ _ANSWER_LEAD = re.compile(
     r"|they\s+(?:are|were)|make\s+it|say|use|for|about|because(?:\s+of)?|to|in|at)[\s,:]+",
     re.IGNORECASE,
 )
+_OPENING = re.compile(
+    r"^(?:(?:hi|hello|hey|there|all|team|please|pls|help|(?:can|could|would)\s+(?:you|some\w+|any\w+)"
+    r"|i\s+need\s+help\s+with|need\s+help\s+with)\b[\s,.!:–—-]*)+",
+    re.IGNORECASE,
+)
+_JOINING = frozenset({"to", "of", "in", "for", "with", "from", "at", "the", "a", "an", "my", "our"})
 _TITLE_LENGTH = 80
 
 
@@ -102,7 +108,9 @@ def _fill_led(filling: Filling, wanted: Sequence[Parameter], source: Source) -> 
         if found:
             start, end = found
             value = _DETERMINER.sub("", _trim(source.text[start:end]))
-            symbol = parameter.kind == "symbol" and re.fullmatch(r"[a-z]{1,5}", value)
+            symbol = parameter.kind == "symbol" and re.fullmatch(
+                r"[a-z]{1,5}(?:\.[a-z]{1,2})?", value
+            )
             sure = LIKELY if known else FAINT
             filling.put(parameter, value.upper() if symbol else value, sure=sure, span=found)
 
@@ -198,14 +206,18 @@ def _fill_texts(filling: Filling, wanted: Sequence[Parameter], source: Source) -
         elif parameter.kind == "text":
             filling.put(parameter, rest, sure=GUESSED)
         elif parameter.kind == "title":
-            end = _end_of(Source(text=rest, today=source.today), 0, ())
-            title = _DETERMINER.sub("", _trim(rest[:end]))
+            opening = _OPENING.match(rest)
+            end = _end_of(
+                Source(text=rest, today=source.today), opening.end() if opening else 0, ()
+            )
+            title = _DETERMINER.sub("", _trim(_OPENING.sub("", rest[:end]) or rest))
             filling.put(parameter, (title or rest)[:_TITLE_LENGTH], sure=GUESSED)
 
 
 def _remainder(filling: Filling, source: Source) -> str:
     """The message without the command it starts with, and without what it ends with for others."""
-    begin = 0 if source.answering else _command_end(source)
+    told = any(filling.free((start, end)) is False for start, end, _ in source.quotes)
+    begin = 0 if source.answering or told else _command_end(source)
     text = source.text[begin:]
     while begin and (connector := _CONNECTOR.match(text)) and connector.group():
         text = text[connector.end() :]
@@ -240,15 +252,19 @@ def _fill_leftover(filling: Filling, wanted: Sequence[Parameter], source: Source
     left = [p for p in strings(filling.missing(wanted)) if p.kind in ("phrase", "symbol", "title")]
     runs = _runs(mask(source.open_text, filling.spans), source.tool_stems)
     if len(left) == 1 and runs:
-        filling.put(left[0], max(runs, key=len), sure=GUESSED)
+        near = [min(abs(place - end) for _, end in filling.spans or [(0, 0)]) for place, _ in runs]
+        filling.put(left[0], runs[near.index(min(near))][1], sure=GUESSED)
 
 
-def _runs(text: str, known: frozenset[str]) -> list[str]:
-    runs, current = list[str](), list[str]()
+def _runs(text: str, known: frozenset[str]) -> list[tuple[int, str]]:
+    """Stretches of words that say something new: where each ends, and the stretch."""
+    runs: list[tuple[int, str]] = []
+    start = end = -1
     for found in re.finditer(r"[^\W\d_]+(?:['’-]\w+)*|[^\w\s]|\d+", text):
         word = found.group().lower().replace("’", "'")
         if word[0].isalpha() and word not in STOP | {"hi", "hello"} and stem(word) not in known:
-            current.append(found.group())
-            continue
-        runs, current = ([*runs, " ".join(current)] if current else runs), []
-    return [*runs, " ".join(current)] if current else runs
+            start, end = (found.start() if start < 0 else start), found.end()
+        elif word not in _JOINING and start >= 0:
+            runs.append((end, text[start:end]))
+            start = -1
+    return [*runs, (end, text[start:end])] if start >= 0 else runs

@@ -33,7 +33,7 @@ _PATTERNS: dict[Topic, tuple[str, ...]] = {
         r"\bhow\s+do(?:es)?\s+(?:(?:you|this|it|the\s+bot)\s+work|i\s+use)\b",
         r"\bwhat\s+(?:is|are)\s+(?:you|this)\s+for\b",
         r"\bhow\s+can\s+you\s+help\b",
-        r"\bwhat\s+are\s+my\s+options\b",
+        r"\bwhat\s+(?:are\s+my\s+options\b|is\s+this\W*$)",
     ),
     "thanks": (rf"^\W*(?:{_CHEERS}\W*)+$",),
     "cancel": (
@@ -50,6 +50,7 @@ _PATTERNS: dict[Topic, tuple[str, ...]] = {
         rf"\b(?:did|has|have)\s+(?:they|he|she|any\w+|some\w+|{_MINE})\b[^.!]*\b{_DECIDED}\b",
         rf"\b(?:is|was)\s+{_MINE}\s+(?:now\s+|already\s+|yet\s+)?{_DECIDED}\b",
         r"\bwhere\s+is\s+my\b",
+        r"\bwho\s+(?:approves|decides)\b",
         r"\bwho\s+(?:has\s+to|must|needs\s+to|should|will)\s+(?:approve|decide|agree)\b",
         r"\bwhat\s+(?:did|do)\s+they\s+say\b",
         rf"\bwhy\s+was\s+{_MINE}",

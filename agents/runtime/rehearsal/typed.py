@@ -23,6 +23,11 @@ _NEGATED = re.compile(
 )
 _YES = re.compile(r"^\W*(?:yes|yep|yeah|sure|please do|ok(?:ay)?|true|on)\b", re.IGNORECASE)
 _NO = re.compile(r"^\W*(?:no|nope|false|off|rather not)\b", re.IGNORECASE)
+_SWITCHED = re.compile(
+    r"\b(?:turn|switch|power)\w*\b.{0,40}?\b(on|off)\b|\b(off)\b"
+    r"|\b(on)\b(?=\W*(?:$|please\b|pls\b|now\b|[,.!;]))",
+    re.IGNORECASE,
+)
 _SYMBOL = re.compile(r"(?<![\w$])\$?(?P<symbol>[A-Z]{1,5}(?:[.-][A-Z]{1,2})?)(?![\w'’])")
 _CAPITALS = """
     I A OK ASAP FYI PLEASE AI AM PM USD EUR GBP CHF JPY TV PC VPN WIFI PDF API HR IT CEO CFO MON TUE
@@ -83,9 +88,14 @@ def _fill_boolean(filling: Filling, parameter: Parameter, source: Source) -> Non
         filling.put(parameter, bool(_YES.search(text)), sure=CERTAIN)
         return
     switch = {"on", "enabl", "power"} & set(parameter.name_stems)
-    turned = re.search(r"\b(?:turn|switch|power)\w*\b.{0,40}?\b(on|off)\b", text, re.IGNORECASE)
+    turned = _SWITCHED.search(text)
     if switch and turned:
-        filling.put(parameter, turned[1].lower() == "on", sure=CERTAIN, span=turned.span(1))
+        filling.put(
+            parameter,
+            turned[turned.lastindex or 1].lower() == "on",
+            sure=CERTAIN,
+            span=turned.span(),
+        )
         return
     telling = [s for s in parameter.name_stems if s not in ("is", "with", "has", "includ", "add")]
     places = {stem(word): place for word, place in _placed(text)}

@@ -18,17 +18,17 @@ _SHORTEST_STEM = 3
 
 _STOP = """
     a about above after again all also always am an and any anybody anyone anything are as ask at
-    be because been before being best bit but by can cannot could dear did do does doing done
-    don't each either else ever every few find for from further get gets getting give given gives go
-    going gonna good got great had has have having he hello her here hey hi him his how i i'd i'll
-    i'm i've if in into is it it's its itself just kindly know less let let's like likes look made
-    make makes many maybe me mine more most much must my myself need needs new no nor not now of
-    ok okay on once one only onto or other our out over own perhaps please pls put quick quickly
-    rather really right said same say says see set she should show so some somebody someone
-    something soon still such sure take takes tell than thank thanks that that's the their them then
-    there these they thing things this those through to too under until up upon us use used using
-    very via wanna want wanted wants was we well were what what's whatever when where which while
-    who whose why will wish with without won't would yes yet you your yours
+    be because been before being best bit but by can cannot cost costs could dear did do does
+    doing done don't each either else ever every few find for from further get gets getting give
+    given gives go going gonna good got great had has have having he hello her here hey hi him his
+    how i i'd i'll i'm i've if in into is it it's its itself just kindly know less let let's like
+    likes look made make makes many maybe me mine more most much must my myself need needs new no
+    nor not now of ok okay on once one only onto or other our out over own perhaps please pls put
+    quick quickly rather really right said same say says see set she should show so some somebody
+    someone something soon still such sure take takes tell than thank thanks that that's the their
+    them then there these they thing things this those through to too under until up upon us use
+    used using very via wanna want wanted wants was we well were what what's whatever when where
+    which while who whose why will wish with without won't would yes yet you your yours
 """
 _PREPOSITIONS = """
     for about of to in on at with from into by because regarding concerning until till as named
@@ -51,6 +51,7 @@ def stem(word: str) -> str:
         if word.endswith(suffix) and len(word) - len(suffix) >= shortest:
             word = word.removesuffix(suffix) + instead
             break
+    word = word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
     doubled = len(word) > _SHORTEST_STEM and word[-1] == word[-2] and word[-1] not in "lsz"
     return word[:-1] if doubled else word
 
