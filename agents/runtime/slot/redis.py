@@ -174,7 +174,7 @@ class RedisSlot:
                 return codec.nothing_begun(answer[1], _joined([], *states))
             case _:
                 unapplied, last = answer[14:16]
-        user = codec.user_of(key, codec.entry(answer[6]), last)
+        user = codec.user_of(key, codec.entry(answer[5]), last)
         await self._merge(key, unapplied)
         if unapplied or user != key.user:
             states = await self._store.send(*self._shared_state(key, user))

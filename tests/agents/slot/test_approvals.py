@@ -1,0 +1,250 @@
+"""Questions to people in the slot: decided once, started once, only as they were asked."""
+
+from dataclasses import replace
+
+import pytest
+
+from agents.runtime.errors import SessionConflict
+from agents.runtime.slot.port import (
+    Commit,
+    Companions,
+    Decide,
+    Decided,
+    Entry,
+    Post,
+    Record,
+    SessionKey,
+    Settle,
+    Slot,
+    Start,
+    Started,
+)
+from tests.agents.slot.samples import LONG, approval, ask, begin, called, open_session
+
+HOUR = 3_600_000
+
+
+def yes(record: Record, **changed: object) -> Record:
+    """The record after an approval."""
+    body = {**record.body, "votes": ["boss"]}
+    fields: dict[str, object] = {"status": "approved", "rev": record.rev + 1, "body": body}
+    return replace(record, **{**fields, **changed})  # pyright: ignore[reportArgumentType]
+
+
+async def stored(slot: Slot, key: SessionKey, name: str = "q") -> Record:
+    """An approval as it is."""
+    view = await slot.read(key, parts=("approvals",))
+    assert view is not None
+    return view.approvals[name]
+
+
+async def test_an_approval_is_opened_once(slot: Slot, key: SessionKey) -> None:
+    """A commit opens an approval; a later one with the same id changes nothing."""
+    record = approval(deadline=17, run_by=18)
+    begun = await ask(slot, key, record)
+    again = Companions(approvals=[replace(record, digest="other", rev=9)])
+    await slot.commit(key, Commit(id="b", fence=begun.fence, version=1, companions=again))
+    assert await stored(slot, key) == record
+
+
+async def test_a_decision_brings_what_follows_from_it(slot: Slot, key: SessionKey) -> None:
+    """Record, inbox entry, post and audit entry come together; a repeat changes nothing."""
+    await ask(slot, key, approval())
+    decide = Decide(
+        record=yes(approval()),
+        entry=Entry(id="decided:q", body={"confirmed": True}),
+        posts=[Post(id="card", body={"text": "approved"}, after="asked")],
+        audit=[{"what": "approved"}],
+    )
+    answers = [await slot.decide(key, decide) for _ in range(2)]
+    view = await slot.read(key, parts=("posts", "audit", "approvals"))
+    assert [(a.kind, a.record) for a in answers] == [("ok", decide.record)] * 2
+    assert view is not None
+    assert view.inbox == 1
+    assert view.posts == list(decide.posts)
+    assert [entry for entry, _ in view.audit] == [{"what": "asked"}, {"what": "approved"}]
+    assert view.approvals == {"q": decide.record}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        pytest.param(None, yes(approval("other")), "missing", id="no such approval"),
+        pytest.param(None, yes(approval(), rev=3), "moved", id="a revision too far"),
+        pytest.param(None, yes(approval(), rev=1), "moved", id="a revision that is stored"),
+        pytest.param(yes(approval()), yes(approval(), status="rejected"), "moved", id="decided"),
+        pytest.param(
+            yes(approval()),
+            yes(approval(), status="rejected", rev=3),
+            "moved",
+            id="decided and read again",
+        ),
+        pytest.param(
+            yes(approval(), status="pending"), yes(approval(), rev=3), "ok", id="a second vote"
+        ),
+    ],
+)
+async def test_only_the_next_record_is_written(
+    slot: Slot, key: SessionKey, first: Record | None, second: Record, expected: str
+) -> None:
+    """The first terminal decision wins; everyone else reads it."""
+    await ask(slot, key, approval())
+    if first:
+        assert (await slot.decide(key, Decide(record=first))).kind == "ok"
+    before = await stored(slot, key)
+    answer = await slot.decide(key, Decide(record=second, audit=[{"what": "tried"}]))
+    assert answer.kind == expected
+    assert answer.record == (
+        second if expected == "ok" else {"missing": None}.get(expected, before)
+    )
+
+
+@pytest.mark.parametrize(
+    ("deadline", "late_ok", "expected"),
+    [
+        pytest.param(HOUR, False, "ok", id="in time"),
+        pytest.param(0, False, "late", id="at the deadline"),
+        pytest.param(-HOUR, False, "late", id="past the deadline"),
+        pytest.param(-HOUR, True, "ok", id="the change that expires it"),
+    ],
+)
+async def test_deadlines_are_the_stores(
+    slot: Slot, key: SessionKey, deadline: int, late_ok: bool, expected: str
+) -> None:
+    """From the deadline on nothing is decided, whoever comes first."""
+    now = (await open_session(slot, key)).now
+    record = approval(deadline=now + deadline)
+    begun = await begin(slot, key)
+    asked = Companions(approvals=[record])
+    await slot.commit(key, Commit(id="a", fence=begun.fence, version=0, companions=asked))
+    answer = await slot.decide(key, Decide(record=yes(record), late_ok=late_ok))
+    assert answer.kind == expected
+    assert (await stored(slot, key)).status == ("approved" if expected == "ok" else "pending")
+
+
+async def test_an_unknown_outcome_is_settled_by_a_person(slot: Slot, key: SessionKey) -> None:
+    """A decision may leave another status than pending when it says which."""
+    record = approval(status="unknown")
+    await ask(slot, key, record)
+    done = yes(record, status="done")
+    assert (await slot.decide(key, Decide(record=done))).kind == "moved"
+    assert (await slot.decide(key, Decide(record=done, source="unknown"))).kind == "ok"
+
+
+async def test_a_decision_for_a_missing_session(slot: Slot, key: SessionKey) -> None:
+    """There is nothing to decide."""
+    answer = await slot.decide(key, Decide(record=yes(approval())))
+    assert answer == Decided(kind="missing", record=None, now=answer.now)
+    assert await slot.read(key) is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "start", "expected"),
+    [
+        pytest.param({}, {}, ("go", ""), id="approved"),
+        pytest.param({"run_by": HOUR}, {}, ("go", ""), id="before run_by"),
+        pytest.param({"run_by": 0}, {}, ("refused", "late"), id="at run_by"),
+        pytest.param({}, {"digest": "e"}, ("refused", "digest"), id="other arguments"),
+        pytest.param({}, {"request": None}, ("refused", "request"), id="no question named"),
+        pytest.param({}, {"request": "z"}, ("refused", "request"), id="another question"),
+        pytest.param({}, {"cid": "9-0", "step": "9-0"}, ("closed", ""), id="no such call"),
+        *(
+            pytest.param({"status": status}, {}, ("refused", status), id=status)
+            for status in ("pending", "rejected", "expired", "void", "started", "unknown")
+        ),
+    ],
+)
+async def test_the_gate(
+    slot: Slot,
+    key: SessionKey,
+    changed: dict[str, object],
+    start: dict[str, str],
+    expected: tuple[str, str],
+) -> None:
+    """A body starts only when the approval of its own question says so, for these arguments."""
+    now = (await open_session(slot, key)).now
+    if isinstance(changed.get("run_by"), int):
+        changed = {"run_by": now + changed["run_by"]}  # pyright: ignore[reportOperatorIssue]
+    record = approval(**{"status": "approved", **changed})
+    await slot.delete(key)
+    begun = await ask(slot, key, record)
+    asked = {"cid": "1-0", "step": "1-0", "request": "q", "digest": "d"}
+    given = Start(fence=begun.fence, audit={"what": "started"}, **{**asked, **start})
+    answer = await slot.start_call(key, given)
+    after = await stored(slot, key)
+    went = expected[0] == "go"
+    assert (answer.kind, answer.why) == expected
+    assert (after.status, after.rev) == (("started", 2) if went else (record.status, 1))
+    view = await slot.read(key, parts=("audit",))
+    assert view is not None
+    assert len(view.audit) == (2 if went else 1)
+
+
+async def test_without_an_approval_nothing_is_checked(slot: Slot, key: SessionKey) -> None:
+    """A runner that keeps no approvals asks with the request alone."""
+    begun = await ask(slot, key)
+    start = Start(fence=begun.fence, cid="1-0", step="1-0", request="free", digest="x")
+    assert await slot.start_call(key, start) == Started(kind="go")
+
+
+async def test_a_body_starts_once(slot: Slot, key: SessionKey) -> None:
+    """Who lost the answer may go; the next holder hears that it was started; then its result."""
+    begun = await ask(slot, key, approval(status="approved"))
+    start = Start(fence=begun.fence, cid="1-0", step="1-0", request="q", digest="d")
+    assert [(await slot.start_call(key, start)).kind for _ in range(2)] == ["go", "go"]
+    later = await begin(slot, key)
+    newer = replace(start, fence=later.fence)
+    with pytest.raises(SessionConflict):
+        await slot.start_call(key, start)
+    assert (await slot.start_call(key, newer)).kind == "again"
+    result = Commit(id="r", fence=later.fence, version=1, results={"1-0": {"paid": []}})
+    await slot.commit(key, result)
+    assert await slot.start_call(key, newer) == Started(kind="done", result={"paid": []})
+    await slot.commit(key, Commit(id="x", fence=later.fence, version=1, closed=["1-0"]))
+    assert (await slot.start_call(key, newer)).kind == "closed"
+    assert (await stored(slot, key)).rev == 2
+
+
+async def test_the_asking_run_is_a_step_of_its_own(slot: Slot, key: SessionKey) -> None:
+    """A body that ran to ask has not run with permission."""
+    begun = await ask(slot, key, kind="tool")
+    asking = Start(fence=begun.fence, cid="1-0", step="1-0:ask")
+    assert (await slot.start_call(key, asking)).kind == "go"
+    later = await begin(slot, key)
+    steps = [replace(asking, fence=later.fence, step=step) for step in ("1-0:ask", "1-0")]
+    assert [(await slot.start_call(key, start)).kind for start in steps] == ["again", "go"]
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        pytest.param("started", ("done", 2), id="from a source"),
+        pytest.param("unknown", ("done", 2), id="from the other source"),
+        pytest.param("pending", ("pending", 1), id="from elsewhere it stays"),
+    ],
+)
+async def test_settles(slot: Slot, key: SessionKey, status: str, expected: tuple[str, int]) -> None:
+    """A commit moves approvals on that are where it expects them, and holds in any case."""
+    begun = await ask(slot, key, approval(status=status))
+    companions = Companions(
+        settles=[
+            Settle(id="q", sources=("started", "unknown"), status="done"),
+            Settle(id="nobody", sources=("started",), status="done"),
+        ]
+    )
+    commit = Commit(
+        id="s", fence=begun.fence, version=1, events=[called("2-0")], companions=companions
+    )
+    done = await slot.commit(key, commit)
+    after = await stored(slot, key)
+    assert ((after.status, after.rev), done.version) == (expected, 2)
+
+
+async def test_notes_of_open_calls(slot: Slot, key: SessionKey) -> None:
+    """A commit may tell more about the waiting; calls that are not open have no note."""
+    begun = await ask(slot, key, approval())
+    notes = {"1-0": {"asked": ["boss"]}, "9-0": {"asked": []}}
+    commit = Commit(id="n", fence=begun.fence, version=1, companions=Companions(notes=notes))
+    await slot.commit(key, commit)
+    begun = await begin(slot, key, lease=LONG)
+    assert {cid: call.note for cid, call in begun.open.items()} == {"1-0": notes["1-0"]}

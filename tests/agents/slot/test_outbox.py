@@ -1,0 +1,74 @@
+"""What is owed to people: once, in order, until it is paid."""
+
+import hashlib
+import json
+
+from agents.runtime.slot.port import Commit, Companions, Post, SessionKey, Slot
+from tests.agents.slot.samples import begin, open_session
+
+
+async def _owe(slot: Slot, key: SessionKey, *posts: Post, name: str) -> None:
+    begun = await begin(slot, key)
+    companions = Companions(posts=posts)
+    await slot.commit(
+        key, Commit(id=name, fence=begun.fence, version=begun.version, companions=companions)
+    )
+
+
+async def test_posts_are_paid_in_any_order(slot: Slot, key: SessionKey) -> None:
+    """What is not paid stays owed in order; what is paid is remembered with its place."""
+    posts = [Post(id=f"p{n}", body={"n": n}, after="p0" if n else None) for n in range(3)]
+    await open_session(slot, key)
+    await _owe(slot, key, *posts, name="a")
+    assert (await begin(slot, key)).posts == posts
+    for _ in range(2):
+        await slot.posted(key, {"p1": "C1|17.1", "p2": None, "never": "C1|17.2"})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert (view.posts, view.places) == ([posts[0]], {"p1": "C1|17.1"})
+
+
+async def test_a_post_is_owed_once(slot: Slot, key: SessionKey) -> None:
+    """Neither while it is owed nor after it was paid does the same id come again."""
+    post = Post(id="p", body={"n": 1})
+    await open_session(slot, key)
+    await _owe(slot, key, post, Post(id="p", body={"n": 2}), name="a")
+    assert (await begin(slot, key)).posts == [post]
+    await slot.posted(key, {"p": "C1|17.1"})
+    await _owe(slot, key, post, name="b")
+    assert (await begin(slot, key)).posts == []
+
+
+async def test_the_last_places_are_kept(slot: Slot, key: SessionKey) -> None:
+    """Two hundred places are enough for cards that may still change."""
+    await open_session(slot, key)
+    await _owe(slot, key, *(Post(id=f"p{n}", body={}) for n in range(203)), name="a")
+    await slot.posted(key, {f"p{n}": f"C|{n}" for n in range(203)})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert sorted(view.places, key=lambda name: int(name[1:])) == [f"p{n}" for n in range(3, 203)]
+
+
+async def test_a_missing_session_owes_nothing(slot: Slot, key: SessionKey) -> None:
+    """Paying for a session that is gone makes none."""
+    await slot.posted(key, {"p": "C|1"})
+    assert await slot.read(key) is None
+
+
+async def test_the_audit_is_a_chain(slot: Slot, key: SessionKey) -> None:
+    """Each hash covers the one before it and its entry in canonical JSON."""
+    entries = [{"what": "ä", "n": n, "list": [], "none": None, "f": 1.5} for n in range(3)]
+    begun = await open_session(slot, key)
+    for n, entry in enumerate(entries):
+        companions = Companions(audit=[entry])
+        await slot.commit(
+            key, Commit(id=f"c{n}", fence=begun.fence, version=0, companions=companions)
+        )
+    view = await slot.read(key, parts=("audit",))
+    previous, expected = "", []
+    for entry in entries:
+        body = json.dumps(entry, sort_keys=True, separators=(",", ":"))
+        previous = hashlib.sha256((previous + body).encode()).hexdigest()
+        expected.append((entry, previous))
+    assert view is not None
+    assert view.audit == expected
