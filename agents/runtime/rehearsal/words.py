@@ -66,7 +66,8 @@ def _singular(word: str) -> str:
 
 def stems(text: str) -> list[str]:
     """The stems of the words that carry meaning, in order; numbers and filler are left out."""
-    return [stem(w) for w in tokens(text) if w not in STOP and not w[0].isdigit()]
+    telling = (w for w in tokens(text) if not STOP & {w, _singular(w)} and not w[0].isdigit())
+    return [stem(word) for word in telling]
 
 
 def name_words(name: str) -> list[str]:
