@@ -11,21 +11,21 @@ import sys
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide
 from bot.approvals.request import Approval
-from tests.bot.approvals.samples import KEY, click
+from tests.bot.approvals.samples import click, session
 
 
 async def main(url: str, prefix: str, *, who: str, other: str, act: str) -> None:
-    """Decide about every approval of the session KEY, each together with the other process."""
+    """Decide about the approval of each of a hundred sessions, always together with the other."""
     async with connect(url) as client:
         slot = RedisSlot(client, prefix=prefix)
-        view = await slot.read(KEY, parts=("approvals",))
-        assert view is not None
         kinds = []
-        for name, record in sorted(view.approvals.items()):
-            await client.rpush(f"{prefix}{who}:{name}", "here")
-            await client.blpop(f"{prefix}{other}:{name}", timeout=10)
-            outcome = await decide(slot, KEY, click(Approval.from_record(record), who, act))
-            kinds.append(outcome.kind)
+        for n in range(100):
+            view = await slot.read(session(n), parts=("approvals",))
+            assert view is not None
+            asked = Approval.from_record(view.approvals["3-0"])
+            await client.rpush(f"{prefix}{who}:{n}", "here")
+            await client.blpop([f"{prefix}{other}:{n}"], timeout=10)
+            kinds.append((await decide(slot, session(n), click(asked, who, act))).kind)
         sys.stdout.write(json.dumps(kinds))
 
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents import Companions, Slot
+from agents import Companions, SessionKey, Slot
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
@@ -23,21 +23,21 @@ async def slot(request: pytest.FixtureRequest) -> AsyncIterator[Slot]:
         yield RedisSlot(client, prefix=f"{uuid.uuid4().hex}:")
 
 
-async def put(slot: Slot, *, left: int | None = 60_000, count: int = 1, **changes) -> Approval:
-    """Put pending approvals that have `left` milliseconds into the session KEY; return the last."""
-    await slot.apply(KEY, state={}, create=True)
-    begun = await slot.begin(KEY, owner="test", lease=5000)
+async def put(
+    slot: Slot, *, key: SessionKey = KEY, left: int | None = 60_000, **changes
+) -> Approval:
+    """Put a pending approval that has `left` milliseconds into a session."""
+    await slot.apply(key, state={}, create=True)
+    begun = await slot.begin(key, owner="test", lease=5000)
     assert isinstance(begun, Begun)
     times = {"asked_at": begun.now, "deadline": None if left is None else begun.now + left}
-    names = [f"{n:03}-0" for n in range(count)] if count > 1 else [changes.pop("id", "3-0")]
-    opened = [approval(**{"id": name, **times, **changes}) for name in names]
-    records = [each.record() for each in opened]
+    opened = approval(**{"session": str(key), **times, **changes})
     commit = Commit(
         id=uuid.uuid4().hex,
         fence=begun.fence,
         version=begun.version,
-        companions=Companions(approvals=records),
+        companions=Companions(approvals=[opened.record()]),
     )
-    await slot.commit(KEY, commit)
-    await slot.release(KEY, begun.fence)
-    return opened[-1]
+    await slot.commit(key, commit)
+    await slot.release(key, begun.fence)
+    return opened

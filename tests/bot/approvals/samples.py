@@ -23,6 +23,11 @@ SCHEMA = {
 }
 
 
+def session(number: int) -> SessionKey:
+    """One of many sessions."""
+    return SessionKey(app="reimbursement", user="thread", id=f"C1:{number}", tenant=TEAM)
+
+
 def person(person_id: str = "UBOSS", **changes) -> Person:
     """Somebody of the team."""
     return Person(**{"id": person_id, "team": TEAM, **changes})

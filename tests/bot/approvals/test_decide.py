@@ -9,21 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from agents import Slot, StoreUnavailable
+from agents import SessionKey, Slot, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide, settle
 from bot.approvals.request import Approval, Policy
 from tests.bot.approvals.conftest import put
-from tests.bot.approvals.samples import KEY, SCHEMA, click, person
+from tests.bot.approvals.samples import KEY, SCHEMA, click, person, session
 
 ROOT = Path(__file__).parents[3]
 TWO = Policy(approvers=("UBOSS", "UCFO", "UCTO"), quorum=2)
 
 
-async def look(slot: Slot):
-    """The session KEY with all its parts."""
-    view = await slot.read(KEY, parts=("approvals", "posts", "audit"))
+async def look(slot: Slot, key: SessionKey = KEY):
+    """A session with all its parts."""
+    view = await slot.read(key, parts=("approvals", "posts", "audit"))
     assert view is not None
     return view
 
@@ -301,7 +301,8 @@ async def test_two_processes_click_at_once(store_server: str):
     prefix = f"{uuid.uuid4().hex}:"
     async with connect(store_server) as client:
         slot = RedisSlot(client, prefix=prefix)
-        await put(slot, count=100)
+        for n in range(100):
+            await put(slot, key=session(n))
         clickers = [
             await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "tests.bot.approvals.clicker"),
@@ -312,12 +313,13 @@ async def test_two_processes_click_at_once(store_server: str):
             for who, other, act in (("UBOSS", "UCFO", "approve"), ("UCFO", "UBOSS", "reject"))
         ]
         told = [json.loads((await clicker.communicate())[0]) for clicker in clickers]
-        view = await look(slot)
+        views = [await look(slot, session(n)) for n in range(100)]
     assert all(sorted(pair) == ["already", "decided"] for pair in zip(*told, strict=True))
     winners = ["approved" if yes == "decided" else "rejected" for yes in told[0]]
-    assert [record.status for _, record in sorted(view.approvals.items())] == winners
-    decisions = [entry for entry, _ in view.audit if entry["type"] == "approval.decided"]
-    assert (view.inbox, len(decisions), len(winners)) == (100, 100, 100)
+    assert [view.approvals["3-0"].status for view in views] == winners
+    decisions = [[entry["type"] for entry, _ in view.audit] for view in views]
+    assert decisions == [["approval.voted", "approval.decided"]] * 100
+    assert [view.inbox for view in views] == [1] * 100
 
 
 class Restless(MemorySlot):
