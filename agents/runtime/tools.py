@@ -215,8 +215,6 @@ async def _call(call: functools.partial[Any]) -> Any:
 
 
 def _is_async(func: Callable[..., Any]) -> bool:
-    while isinstance(func, functools.partial):
-        func = cast("functools.partial[Any]", func).func
     body = func if inspect.isroutine(func) else type(func).__call__
     return inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body)
 

@@ -333,6 +333,15 @@ def test_order_of_a_union_is_kept():
         assert kinds == (["integer", "string"] if func is int_first else ["string", "integer"])
 
 
+def noted(a: Annotated[str, ["a note"], {"of": "any kind"}]): ...
+
+
+def test_notes_of_any_kind():
+    """Metadata that means nothing to a schema is left alone, hashable or not."""
+    (a,) = signature_of(noted).parameters
+    assert a.schema == {"title": "A", "type": "string"}
+
+
 def rate(limit: float = 5): ...
 
 

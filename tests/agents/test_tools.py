@@ -182,6 +182,14 @@ def by_annotation(who: ToolContext, amount: int, unheard_of: int = 1) -> bool:
     return who.user_id == "ann" and amount > unheard_of * 1000
 
 
+def loose(amount, who=None) -> bool:
+    """A threshold whose annotations lead nowhere."""
+    return amount > 1000
+
+
+loose.__annotations__["who"] = "Missing"
+
+
 def raising(amount: int) -> bool:
     """A threshold that is broken."""
     raise KeyError(amount)
@@ -202,6 +210,7 @@ def reading(purpose: str) -> bool:
         pytest.param(above_async, 5000, True, id="async, with the context the tool has not"),
         pytest.param(by_annotation, 5000, True, id="context by annotation"),
         pytest.param(by_annotation, 5, False, id="context by annotation, below"),
+        pytest.param(loose, 5, False, id="annotated with what is not there"),
         pytest.param(reading, 5, False, id="sees defaults"),
         pytest.param(lambda: False, 5, False, id="needs no argument"),
         pytest.param(lambda amount: None, 1, True, id="forgets to answer"),
