@@ -86,7 +86,7 @@ class AgentTool:
 def entered(call: Call, bound: Bound, *, user: str) -> Outcome:
     """The first words a nested agent hears: the request, or the arguments as JSON."""
     only = bound.as_json.get("request") if set(bound.as_json) == {"request"} else None
-    text = only if isinstance(only, str) else json.dumps(bound.as_json, ensure_ascii=False)
+    text = only if isinstance(only, str) else _compact(bound.as_json)
     content = types.Content(role="user", parts=[types.Part(text=text)])
     event = Event(
         invocation_id=call.invocation,
@@ -98,11 +98,16 @@ def entered(call: Call, bound: Bound, *, user: str) -> Outcome:
     return Outcome(call=call, entering=event)
 
 
+def _compact(args: dict[str, JsonValue]) -> str:
+    return json.dumps(args, ensure_ascii=False, separators=(",", ":"))
+
+
 def left(story: Story, call: Call, nested: Agent, *, skip: bool) -> Outcome:
     """What a nested agent brought about: its last words, and the state it changed."""
     events = story.branch(call.inner).events
     response = _response(events, nested)
-    delta = {k: v for e in events for k, v in e.actions.state_delta.items()}
+    deltas = [event.actions.state_delta.items() for event in events]
+    delta = {k: v for items in deltas for k, v in items if not k.startswith("temp:")}
     actions = EventActions(state_delta=delta, skip_summarization=skip or None)
     text = response.get("result")
     parts = [types.Part(text=text)] if skip and isinstance(text, str) and text else []
@@ -113,7 +118,8 @@ def _response(events: list[Event], nested: Agent) -> dict[str, JsonValue]:
     spoken = [event for event in events if event.author != USER and not event.questions]
     last = next((event for event in reversed(spoken) if any(event.texts())), None)
     if spoken and spoken[-1].error_code:
-        return {"error": spoken[-1].error_message or spoken[-1].error_code}
+        kind = "error" if spoken[-1].content is None else "result"
+        return {kind: spoken[-1].error_message or spoken[-1].error_code}
     text = "\n".join(last.texts()) if last else ""
     if nested.output_schema is None:
         return {"result": text}

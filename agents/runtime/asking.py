@@ -60,7 +60,7 @@ class Asking:
             app_name=held.key.app,
             user_id=held.user,
             session_id=held.key.id,
-            state=State(held.view(step.invocation)),
+            state=State(held.view(step.invocation, step.branch)),
         )
 
     async def events(self) -> AsyncIterator[Event]:
@@ -106,7 +106,7 @@ class Asking:
 
     def _request(self) -> LlmRequest:
         agent, held = self.step.agent, self.held
-        told = instruction(agent, held.view(self.step.invocation))
+        told = instruction(agent, held.view(self.step.invocation, self.step.branch))
         declarations = [tool.declaration for tool in cast(Sequence[Any], agent.tools)]
         others = transfer.targets(agent, self.step.root)
         if others:
@@ -133,7 +133,9 @@ class Asking:
         )
         code, message = response.error_code, response.error_message
         if not event.parts and not code and not response.partial:
-            code, message = "MODEL_RETURNED_NO_CONTENT", "The model returned no content."
+            code = "MODEL_RETURNED_NO_CONTENT"
+            reason = response.finish_reason or "unknown"
+            message = f"The model returned no content (finish_reason={reason} with empty parts)."
         update: dict[str, Any] = {
             "partial": response.partial or None,
             "long_running_tool_ids": self._lasting(event) or None,

@@ -34,7 +34,7 @@ Response = dict[str, JsonValue]
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     """What comes of the calls of a batch, in their order; bodies run at the same time."""
-    live = held.view(step.calls[0].invocation)
+    live = held.view(step.calls[0].invocation, step.calls[0].branch)
     async with asyncio.TaskGroup() as group:
         tasks = [
             group.create_task(Calling(held, step, call, live=live, hooks=hooks).outcome())

@@ -10,8 +10,6 @@ from pydantic import BaseModel, JsonValue
 from agents.runtime.confirmation import ToolConfirmation
 from agents.runtime.events import EventActions
 
-ABSENT = object()
-
 
 class State(MutableMapping[str, Any]):
     """A session's state as one call sees it: a view that remembers what was changed.
@@ -24,20 +22,19 @@ class State(MutableMapping[str, Any]):
     def __init__(self, live: dict[str, Any] | None = None) -> None:
         """Look at `live`, which may be shared by the calls of one batch."""
         self._live: dict[str, Any] = {} if live is None else live
-        self._before: dict[str, Any] = {}
+        self._written: dict[str, Any] = {}
+        self._seen: dict[str, Any] = {}
 
     def __getitem__(self, key: str) -> Any:
         """The value under a key; a list or dict may be changed in place."""
-        value: Any = self._live[key]
+        value = self._live[key]
         if type(value) in (dict, list):
-            self._before.setdefault(key, copy.deepcopy(value))
+            self._seen.setdefault(key, copy.deepcopy(value))
         return value
 
     def __setitem__(self, key: str, value: Any) -> None:
         """Set a key; stored with the call's response."""
-        self._before.setdefault(key, ABSENT)
-        self._before[key] = ABSENT
-        self._live[key] = value
+        self._live[key] = self._written[key] = value
 
     def __delitem__(self, key: str) -> None:
         """Forget a key: it reads as None from now on."""
@@ -51,9 +48,14 @@ class State(MutableMapping[str, Any]):
         """How many keys there are."""
         return len(self._live)
 
+    def to_dict(self) -> dict[str, Any]:
+        """A copy of what is there."""
+        return copy.deepcopy(self._live)
+
     def delta(self) -> dict[str, Any]:
         """What was written or changed in place since this view was made."""
-        return {k: self._live[k] for k, old in self._before.items() if self._live[k] != old}
+        changed = {k: self._live[k] for k, old in self._seen.items() if self._live[k] != old}
+        return {**changed, **self._written}
 
 
 @dataclass(slots=True, kw_only=True)

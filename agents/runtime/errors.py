@@ -10,7 +10,8 @@ AgentsError
 │   ├── SessionNotFoundError
 │   └── AlreadyExistsError
 ├── SessionConflict      the operator: the session is in other hands; trying again helps
-│   └── SessionBusy      the operator: until when
+│   ├── SessionBusy      the operator: until when
+│   └── StaleSessionError
 ├── StoreUnavailable     the operator: the store did not answer; trying again helps
 ├── ModelError           the operator: the model refused or cannot be reached as set up
 │   └── ModelUnavailable the operator: the model did not answer; trying again helps
@@ -73,6 +74,10 @@ class SessionBusy(SessionConflict):
         """Keep the time."""
         super().__init__(f"the session is in other hands until {until}")
         self.until = until
+
+
+class StaleSessionError(SessionConflict):
+    """A copy of a session is older than the session; read it again."""
 
 
 class StoreUnavailable(AgentsError):

@@ -37,7 +37,7 @@ class Held:
     """A session that this process holds.
 
     `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`;
-    `temp` has those, by invocation. `entry` is the inbox entry being worked on.
+    `temp` has those, by invocation and nested agent. `entry` is the inbox entry being worked on.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class Held:
             self.story.add(event)
         return True
 
-    def view(self, invocation: str) -> dict[str, Any]:
-        """The live state an invocation sees, `temp:` included."""
-        return {**self.state, **self.temp.setdefault(invocation, {})}
+    def view(self, invocation: str, branch: str | None = None) -> dict[str, Any]:
+        """The live state an invocation sees, `temp:` included; a nested agent has its own."""
+        return {**self.state, **self.temp.setdefault(_scope(invocation, branch), {})}
 
     async def commit(
         self, events: Sequence[Event] = (), *, results: Mapping[str, JsonValue] | None = None
@@ -107,7 +107,7 @@ class Held:
             for event in events:
                 self._remember(event)
                 self.story.add(event)
-            new = [_without_temp(event) for event in (*self._heard, *events)]
+            new = [without_temp(event) for event in (*self._heard, *events)]
             commit = self._composed(new, results or {})
             done = await self.slot.commit(self.key, commit)
             self.version, self._head = done.version, done.head
@@ -151,7 +151,8 @@ class Held:
     def _remember(self, event: Event) -> None:
         for key, value in event.actions.state_delta.items():
             if key.startswith("temp:"):
-                self.temp.setdefault(event.invocation_id, {})[key] = value
+                scope = _scope(event.invocation_id, event.branch)
+                self.temp.setdefault(scope, {})[key] = value
             else:
                 self.state[key] = value
 
@@ -167,9 +168,11 @@ class Held:
 
     def _invocations(self, new: Sequence[Event]) -> dict[str, Json | None]:
         changed: dict[str, Json | None] = {}
-        for name in {event.invocation_id for event in new}:
+        for name, invocation in {
+            _scope(e.invocation_id, e.branch): e.invocation_id for e in new
+        }.items():
             kept = self.temp.get(name)
-            if kept and self._goes_on(name):
+            if kept and self._goes_on(invocation):
                 changed[name] = {"temp": dict(kept)}
             elif name in self.temp:
                 del self.temp[name]
@@ -226,7 +229,13 @@ def _open_call(call: Call, note: Json) -> OpenCall:
     )
 
 
-def _without_temp(event: Event) -> Event:
+def _scope(invocation: str, branch: str | None) -> str:
+    """Whose `temp:` state: an invocation's, or that of a nested agent in it."""
+    return f"{invocation}/{branch}" if branch else invocation
+
+
+def without_temp(event: Event) -> Event:
+    """The event as it is stored: its `temp:` state is not."""
     delta = event.actions.state_delta
     if not any(key.startswith("temp:") for key in delta):
         return event

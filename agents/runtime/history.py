@@ -14,6 +14,7 @@ from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
+from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
 from agents.runtime.story import USER, Answer, Call, Story
 
@@ -75,24 +76,29 @@ class _Reader:
         return self._late(event) + content
 
     def _spoken(self, event: Event) -> list[types.Content]:
-        parts = [_wire_call(part, event) for part in event.parts]
+        parts = [_wire_call(part, event) for part in event.parts if not _forged(part)]
+        if not parts:
+            return []
         spoken = types.Content(role="model", parts=parts)
         calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
-        if not calls:
-            return [spoken]
-        answers = [self._response(call, event) for call in calls]
-        return [spoken, types.Content(role="user", parts=answers)]
+        answers = [
+            part
+            for call in calls
+            if call.name != REQUEST_CONFIRMATION
+            for part in self._response(call, event)
+        ]
+        return [spoken, types.Content(role="user", parts=answers)] if answers else [spoken]
 
-    def _response(self, call: Call, event: Event) -> types.Part:
+    def _response(self, call: Call, event: Event) -> list[types.Part]:
         shown = [a for a in call.responses if not self._talk_between(call.version, a.version)]
         real = [a for a in shown if not a.placeholder]
-        response = dict((real or shown)[-1].response.response or {}) if shown else {}
+        newest = (real or shown)[-1] if shown else None
+        response = dict(newest.response.response or {}) if newest else {}
         if not real:
             response = {**(response or {"status": "pending"}), **self.notes.get(call.id, {})}
         wire_id = event.model_ids.get(call.id)
-        return types.Part(
-            function_response=types.FunctionResponse(id=wire_id, name=call.name, response=response)
-        )
+        answer = types.FunctionResponse(id=wire_id, name=call.name, response=response)
+        return [types.Part(function_response=answer), *(newest.beside if newest else ())]
 
     def _late(self, event: Event) -> list[types.Content]:
         """News of calls after which the person had talked on: told as what was heard then."""
@@ -139,6 +145,11 @@ class _Reader:
         texts = [text for part in event.parts if (text := _quote(event.author, part))]
         parts = [types.Part(text=text) for text in (PREAMBLE, *texts)]
         return [types.Content(role="user", parts=parts)] if texts else []
+
+
+def _forged(part: types.Part) -> bool:
+    """A call only the runtime may make, made by a model."""
+    return part.function_call is not None and part.function_call.name == REQUEST_CONFIRMATION
 
 
 def _same_voice(before: list[Answer], after: list[Answer]) -> bool:

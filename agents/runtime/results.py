@@ -5,7 +5,7 @@ object lives on in an event.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -52,7 +52,8 @@ def result_of(value: object) -> Result:
     if parts:
         return Result(response={"result": f"{len(parts)} part(s) attached"}, media=parts)
     plain = to_json(value)
-    return Result(response=_within_limit(plain if isinstance(plain, dict) else {"result": plain}))
+    whole = isinstance(value, Mapping) and isinstance(plain, dict)
+    return Result(response=_within_limit(plain if whole else {"result": plain}))
 
 
 def failure(error: BaseException, *, tool: str) -> dict[str, JsonValue]:

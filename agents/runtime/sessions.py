@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agents.runtime.errors import AlreadyExistsError, SessionNotFoundError
+from agents.runtime.errors import AlreadyExistsError, SessionNotFoundError, StaleSessionError
 from agents.runtime.events import Event
-from agents.runtime.held import hold
+from agents.runtime.held import hold, without_temp
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import SessionKey, Slot, View
 
@@ -23,7 +23,10 @@ class GetSessionConfig:
 
 @dataclass(slots=True, kw_only=True)
 class Session:
-    """A copy of a session: its events, oldest first, and its state, prefixes included."""
+    """A copy of a session: its events, oldest first, and its state, prefixes included.
+
+    `version` counts the events it had when it was read.
+    """
 
     id: str
     app_name: str
@@ -31,6 +34,7 @@ class Session:
     state: dict[str, Any] = field(default_factory=dict[str, Any])
     events: list[Event] = field(default_factory=list[Event])
     last_update_time: float = 0.0
+    version: int = 0
 
 
 class SessionService:
@@ -97,7 +101,8 @@ class SessionService:
     async def append_event(self, session: Session, event: Event) -> Event:
         """Store an event at the end of a session and apply its state; a partial one is not stored.
 
-        Raises SessionNotFoundError, and SessionConflict when somebody holds the session.
+        Raises SessionNotFoundError, StaleSessionError when the copy is older than the session, and
+        SessionConflict when somebody holds it.
         """
         if event.partial:
             return event
@@ -107,11 +112,15 @@ class SessionService:
         if event.version and any(event.version == known.version for known in session.events):
             return event
         async with hold(self.slot, key, owner=uuid.uuid4().hex, lease=10_000) as held:
+            if session.version != held.version:
+                raise StaleSessionError(f"session {session.id!r} has moved on; read it again")
             stored = event.model_copy(update={"version": held.next_version})
             await held.commit([stored])
         session.state.update(event.actions.state_delta)
-        session.events.append(stored)
-        return stored
+        kept = without_temp(stored)
+        session.events.append(kept)
+        session.version = kept.version
+        return kept
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """The user's keys, without their prefix."""
@@ -138,4 +147,5 @@ def _session(key: SessionKey, view: View) -> Session:
         state=dict(view.state),
         events=list(view.events),
         last_update_time=view.updated,
+        version=view.version,
     )

@@ -60,7 +60,8 @@ def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
         return RunTools(agent, speaker(agent, batch[0].agent), batch)
     if story.wakes(branch):
         strand = story.branch(branch)
-        return CallModel(agent, speaker(agent, strand.floor), branch, strand.invocation)
+        told = floor if strand.spoken_to else speaker
+        return CallModel(agent, told(agent, strand.floor), branch, strand.invocation)
     return Wait(open_calls) if open_calls else Done()
 
 
@@ -75,6 +76,13 @@ def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
         return None
     step = next_step(nested, story, call.inner)
     return None if isinstance(step, Done) else step
+
+
+def floor(agent: Agent, name: str | None) -> Agent:
+    """Who answers a new message: the one that spoke last, if it may hand back to its parents."""
+    last = speaker(agent, name)
+    path = [member for member in agent.family() if member.find_agent(last.name) and member != agent]
+    return agent if any(member.disallow_transfer_to_parent for member in path) else last
 
 
 def speaker(agent: Agent, name: str | None) -> Agent:

@@ -4,8 +4,9 @@ What is open, what a person answered and whether the model has something new to 
 here and nowhere stored.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 from google.genai import types
@@ -25,13 +26,14 @@ CallStatus = Literal["new", "entered", "asked", "decided", "waiting", "answered"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One response to a call: where it stands, and whether it came from outside."""
+    """One response to a call: where it stands, who gave it, and the parts that go with it."""
 
     version: int
     response: types.FunctionResponse
     invocation: str
     author: str
     placeholder: bool = False
+    beside: Sequence[types.Part] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -226,7 +228,14 @@ class Story:
         self, call: Call, event: Event, response: types.FunctionResponse, *, placeholder: bool
     ) -> None:
         call.responses.append(
-            Answer(event.version, response, event.invocation_id, event.author, placeholder)
+            Answer(
+                event.version,
+                response,
+                event.invocation_id,
+                event.author,
+                placeholder,
+                _beside(event, response),
+            )
         )
 
     def _close(self, call: Call) -> None:
@@ -238,6 +247,13 @@ class Story:
         self.unsettled.pop(call.id, None)
         if wake:
             branch.touched.append(call.id)
+
+
+def _beside(event: Event, response: types.FunctionResponse) -> list[types.Part]:
+    """The parts between a response and the next one: media, or an answer meant for a person."""
+    place = next(i for i, part in enumerate(event.parts) if part.function_response is response)
+    rest = event.parts[place + 1 :]
+    return list(takewhile(lambda part: part.function_response is None, rest))
 
 
 def _failed(response: types.FunctionResponse) -> bool:

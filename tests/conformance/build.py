@@ -6,6 +6,7 @@ import datetime
 import decimal
 import enum
 import functools
+import re
 import types as python_types
 import typing
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from pydantic import BaseModel, Field
 from agents import Agent, AgentTool, FunctionTool, LlmResponse, LongRunningFunctionTool, ToolContext
 from agents.runtime.hooks import Plugin
 
-PEER_PLUGIN = "from google.adk.plugins.base_plugin import BasePlugin"
+PEER_IMPORT = re.compile(r"^from google\.adk\.\S+ import \w+$", re.MULTILINE)
 HOOKS = (
     "before_tool_callback",
     "after_tool_callback",
@@ -69,8 +70,9 @@ def namespace(case: dict[str, Any], log: Callable[..., None]) -> dict[str, Any]:
         types=types,
         log=log,
         BasePlugin=BasePlugin,
+        LlmResponse=LlmResponse,
     )
-    source = case.get("python", "").replace(PEER_PLUGIN, "")
+    source = PEER_IMPORT.sub("", case.get("python", ""))
     exec(compile(source, case["id"], "exec"), names)  # noqa: S102 - the cases are data of this repository
     return names
 

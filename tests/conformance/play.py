@@ -31,7 +31,8 @@ class Play:
 
     def log(self, tool: str, **args: Any) -> None:
         """What the tools of a case report."""
-        self.executions.append({"turn": self.turn, "tool": tool, "args": copy.deepcopy(args)})
+        told = {key: shape.python(value) for key, value in args.items()}
+        self.executions.append({"turn": self.turn, "tool": tool, "args": told})
 
     async def run(self) -> dict[str, Any]:
         """Play every turn; give back what `expect` has."""
@@ -82,7 +83,7 @@ class Play:
         seen = await self._run(runner, told, user, session, parts)
         await runner.join()
         found = await self.service.get_session(app_name=APP, user_id=user, session_id=session)
-        return {**seen, "state_after": found.state if found else {}}
+        return {**seen, "state_after": found.state} if found else seen
 
     async def _run(
         self, runner: Runner, told: dict[str, Any], user: str, session: str, parts: list[Any]
@@ -99,7 +100,9 @@ class Play:
         )
         try:
             async for event in stream:
-                events.append(shape.event(event, self.calls, self.invocations))
+                place = f"{user}/{session}/{event.invocation_id}"
+                shown = event.model_copy(update={"invocation_id": place})
+                events.append(shape.event(shown, self.calls, self.invocations))
                 if stop and len(events) >= stop:
                     break
         except Exception as error:
@@ -115,7 +118,7 @@ class Play:
 
     async def _history(self) -> dict[str, list[str]]:
         lines = {}
-        for user, session in sorted(self.sessions):
+        for user, session in sorted(self.sessions if not self.case.get("no_session") else ()):
             found = await self.service.get_session(app_name=APP, user_id=user, session_id=session)
             if found:
                 lines[f"{user}/{session}"] = shape.history(found.events, self.calls)
@@ -160,6 +163,7 @@ def differences(want: dict[str, Any], got: dict[str, Any]) -> str:
     if want.get("refused") or got.get("refused"):
         return "" if want.get("refused") == got.get("refused") else f"{want} != {got}"
     left, right = comparable(want), comparable(got)
+    _agree_on_descriptions(left, right)
     for turn, mine in zip(left["turns"], right["turns"], strict=False):
         _agree_on_errors(turn, mine)
     if left == right:
@@ -171,6 +175,12 @@ def differences(want: dict[str, Any], got: dict[str, Any]) -> str:
 def comparable(told: dict[str, Any]) -> dict[str, Any]:
     """The part of an outcome that is compared, without wording."""
     told = copy.deepcopy(told)
+    told.pop("generated_with", None)
+    told.setdefault("turns", [])
+    for one in (*told.get("declarations", ()), *told.get("results", ())):
+        one.pop("mandatory", None)
+        if "raised" in one:
+            one["raised"] = {"type": one["raised"].get("type")} if "op" in one else {}
     for turn in told["turns"]:
         for run in turn.get("concurrent", [turn]):
             run["events"] = [e for e in run.get("events", []) if set(e) - EMPTY or e.get("error")]
@@ -183,10 +193,11 @@ def comparable(told: dict[str, Any]) -> dict[str, Any]:
         if request["tools"] == "unchanged":
             request["tools"] = last[name]
         last[name] = request["tools"]
-    told["model_requests"] = requests
+    told["model_requests"] = shape.plain(requests)
+    told["turns"] = shape.plain(told["turns"])
     told.pop("model_script_note", None)
     told["persisted_history"] = {
-        key: [_history_line(line) for line in lines if not line.endswith(": state")]
+        key: [_history_line(line) for line in lines if not line.endswith(": (empty)")]
         for key, lines in told.get("persisted_history", {}).items()
     }
     return shape.masked(told)
@@ -212,5 +223,22 @@ def _agree_on_errors(want: dict[str, Any], got: dict[str, Any]) -> None:
         got["raised"] = theirs
 
 
+def _agree_on_descriptions(want: Any, got: Any) -> None:
+    """Take from our schemas the descriptions of parameters that the peer does not give."""
+    if isinstance(want, list) and isinstance(got, list):
+        for mine, theirs in zip(want, got, strict=False):
+            _agree_on_descriptions(mine, theirs)
+    if not isinstance(want, dict) or not isinstance(got, dict):
+        return
+    for key, mine in want.items():
+        _agree_on_descriptions(mine, got.get(key))
+        if key == "properties" and isinstance(got.get(key), dict):
+            for name, schema in got[key].items():
+                if isinstance(schema, dict) and "description" not in mine.get(name, {}):
+                    schema.pop("description", None)
+
+
 def _lines(value: Any) -> list[str]:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False).splitlines()
+    return json.dumps(
+        value, indent=1, sort_keys=True, ensure_ascii=False, default=repr
+    ).splitlines()

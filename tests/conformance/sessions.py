@@ -1,5 +1,6 @@
 """The session cases: what the session service answers, operation by operation."""
 
+import copy
 from typing import Any
 
 from google.genai import types
@@ -43,7 +44,7 @@ class Desk:
             "id": name,
             "app_name": session.app_name,
             "user_id": session.user_id,
-            "state": session.state,
+            "state": copy.deepcopy(session.state),
             "events": [_line(event) for event in session.events],
         }
 
@@ -53,11 +54,13 @@ class Desk:
         self.held[op.get("as", session.id)] = session
         return self._told(session)
 
-    async def get(self, _op: dict[str, Any], args: dict[str, Any]) -> Any:
+    async def get(self, op: dict[str, Any], args: dict[str, Any]) -> Any:
         """get_session."""
         if "config" in args:
             args["config"] = GetSessionConfig(**args["config"])
         session = await self.service.get_session(app_name=APP, **{"user_id": USER, **args})
+        if session and "as" in op:
+            self.held[op["as"]] = session
         return self._told(session) if session else None
 
     async def mutate_returned_state(self, op: dict[str, Any], args: dict[str, Any]) -> Any:
@@ -72,7 +75,7 @@ class Desk:
         self.last = stored if not args.get("partial") else self.last
         return {
             "returned_state_delta": stored.actions.state_delta,
-            "passed_object_state": session.state,
+            "passed_object_state": copy.deepcopy(session.state),
             "passed_object_events": len(session.events),
         }
 

@@ -1,13 +1,16 @@
 """Events, requests and histories in the words of the recorded cases; wording is masked."""
 
 import ast
+import dataclasses
+import datetime  # noqa: F401 - named by recorded values
 import json
 import re
 from collections.abc import Iterable
 from typing import Any
 
+from pydantic import BaseModel
+
 from agents import Event
-from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.history import PREAMBLE
 
 TEXT = "<text>"
@@ -40,10 +43,12 @@ class Names:
 
 def event(e: Event, calls: Names, invocations: Names) -> dict[str, Any]:
     """An event as the cases write it."""
+    calls.known.update(e.model_ids)
     shape: dict[str, Any] = {"author": e.author, "invocation": invocations.of(e.invocation_id)}
     if e.content is not None:
         shape["role"] = e.content.role
-        shape["parts"] = [part(p.model_dump(mode="json", exclude_none=True), calls) for p in e.parts]
+        parts = [p.model_dump(mode="json", exclude_none=True) for p in e.parts]
+        shape["parts"] = [part(p, calls, asking=bool(e.questions)) for p in parts]
     if e.long_running_tool_ids:
         shape["long_running"] = sorted(calls.of(i) for i in e.long_running_tool_ids)
     shape["final"] = e.is_final_response()
@@ -60,18 +65,35 @@ def event(e: Event, calls: Names, invocations: Names) -> dict[str, Any]:
     return shape
 
 
-def part(p: dict[str, Any], calls: Names) -> dict[str, Any]:
+def part(p: dict[str, Any], calls: Names, *, asking: bool = False) -> dict[str, Any]:
     """A part with its ids named."""
     for kind in ("function_call", "function_response"):
         if kind in p:
             body = {k: v for k, v in p[kind].items() if k in ("id", "name", "args", "response")}
             body["id"] = calls.of(body["id"])
-            if body["name"] == REQUEST_CONFIRMATION and "originalFunctionCall" in body.get("args", {}):
+            if asking:
                 original = dict(body["args"]["originalFunctionCall"])
                 original["id"] = calls.of(original["id"])
                 body["args"] = {**body["args"], "originalFunctionCall": original}
             return {kind: body}
     return p
+
+
+def python(value: Any) -> Any:
+    """A Python value a tool was given, as the cases write it."""
+    if isinstance(value, BaseModel):
+        return {"$pydantic": type(value).__name__, "value": value.model_dump(mode="json")}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {"$dataclass": type(value).__name__, "value": dataclasses.asdict(value)}
+    if isinstance(value, tuple):
+        return {"$tuple": [python(v) for v in value]}
+    if isinstance(value, list):
+        return [python(v) for v in value]
+    if isinstance(value, dict):
+        return {k: python(v) for k, v in value.items()}
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    return {"$py": type(value).__name__, "repr": repr(value)}
 
 
 def request(
@@ -112,6 +134,21 @@ def _instruction(text: str) -> str:
         return f"<transfer-instructions targets={','.join(names)}>"
 
     return TRANSFER.sub(targets, IDENTITY.sub(identity, text)).strip()
+
+
+def plain(value: Any) -> Any:
+    """A recorded Python value as JSON: what an event of ours holds from the start."""
+    if isinstance(value, list):
+        return [plain(v) for v in value]
+    if not isinstance(value, dict):
+        return value
+    if "$tuple" in value:
+        return plain(value["$tuple"])
+    if "$pydantic" in value or "$dataclass" in value:
+        return plain(value["value"])
+    if value.get("$py") == "datetime":
+        return eval(value["repr"]).isoformat()  # noqa: S307 - recorded data of this repository
+    return {k: plain(v) for k, v in value.items()}
 
 
 def masked(value: Any) -> Any:
