@@ -193,9 +193,10 @@ def view_closed(person: Person, view: JsonObject, *, is_cleared: bool) -> JsonOb
 
 
 def slash_command(
-    person: Person, command: str, text: str, *, channel: JsonObject, grants: JsonObject
+    person: Person, line: str, *, channel: JsonObject, grants: JsonObject
 ) -> dict[str, str]:
-    """The form of a slash command; `grants` has trigger_id and response_url."""
+    """The form of a slash command and its text; `grants` has trigger_id and response_url."""
+    command, _, text = line.partition(" ")
     return {
         "token": VERIFICATION_TOKEN,
         "team_id": person.team_id,
@@ -205,7 +206,7 @@ def slash_command(
         "user_id": person.id,
         "user_name": person.name,
         "command": command,
-        "text": text,
+        "text": text.strip(),
         "api_app_id": APP_ID,
         "is_enterprise_install": "false",
         **grants,

@@ -81,7 +81,7 @@ class LocalSlack(Seats):
             await stack.enter_async_context(self.delivery)
             application = web.Application()
             application.add_routes(self.web_api.routes())
-            runner = web.AppRunner(application, shutdown_timeout=1.0)
+            runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
             stack.push_async_callback(runner.cleanup)
             await runner.setup()
             await web.TCPSite(runner, "127.0.0.1", self._port).start()

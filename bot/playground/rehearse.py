@@ -87,7 +87,7 @@ class Stage:
             if filled
             else f"presses {action}",
         )
-        pressed = await self.slack.click(who, card, action, values)
+        pressed = await self.slack.click(who, card, action, values=values)
         self.check("the click is taken", "", pressed.warning)
 
     async def seen(self, what: str, look: Callable[[], JsonObject | None]) -> JsonObject:

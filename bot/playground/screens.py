@@ -96,7 +96,7 @@ def summary(workspace: Workspace) -> str:
 
 def _room(workspace: Workspace, person: Person, channel: Channel, *, now: float) -> JsonObject:
     said = [
-        each | _state(workspace, person, channel, each)
+        each | _state(workspace, person, channel, message=each)
         for each in visible(workspace, person, channel)
     ]
     statuses = {
@@ -114,7 +114,7 @@ def _room(workspace: Workspace, person: Person, channel: Channel, *, now: float)
 
 
 def _state(
-    workspace: Workspace, person: Person, channel: Channel, message: JsonObject
+    workspace: Workspace, person: Person, channel: Channel, *, message: JsonObject
 ) -> JsonObject:
     draft = workspace.draft(person, message_place(channel.id, message["ts"]))
     state = inputs.values(message.get("blocks", []), draft)

@@ -1,20 +1,18 @@
 """The people at their keyboards: whatever a person does in Slack, and what they notice then."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bot.playground import envelopes, inputs, messages
+from bot.playground import answers, envelopes, inputs, messages
 from bot.playground.channels import Channel
 from bot.playground.delivery import Delivered, Delivery
 from bot.playground.inputs import CannotDo, Placed
 from bot.playground.people import BOT, Person
 from bot.playground.screens import Surface, surface
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject, as_object
-from bot.slack.validate import view_problems
+from bot.slack.shapes import JsonObject
 
 Who = str | Person
 
@@ -79,7 +77,7 @@ class Seats:
         self, who: Who, where: str, text: str, *, thread_ts: str | None = None
     ) -> Noticed:
         """Write into a channel or thread; @name or <@U…> mentions somebody."""
-        return await self._write(who, self.workspace.channel(where), text, thread_ts)
+        return await self._write(who, self.workspace.channel(where), text, thread_ts=thread_ts)
 
     async def mention(
         self, who: Who, where: str, text: str, *, thread_ts: str | None = None
@@ -89,9 +87,8 @@ class Seats:
 
     async def dm(self, who: Who, text: str, *, thread_ts: str | None = None) -> Noticed:
         """Write to the bot in its DM."""
-        return await self._write(
-            who, self.workspace.dm(self.workspace.person(who)), text, thread_ts
-        )
+        channel = self.workspace.dm(self.workspace.person(who))
+        return await self._write(who, channel, text, thread_ts=thread_ts)
 
     async def edit(self, who: Who, message: JsonObject, text: str) -> Noticed:
         """Change one's own message."""
@@ -117,23 +114,27 @@ class Seats:
 
     # Cards and forms
 
-    async def enter(self, who: Who, shown: JsonObject, key: str, value: Any) -> Noticed:
-        """Put something into an input of a message or view; `key` is its action or block id.
+    async def enter(self, who: Who, shown: JsonObject, values: Mapping[str, Any]) -> Noticed:
+        """Fill inputs of a message or view: action or block id -> text, option, date or ids.
 
-        Unsent until a button is clicked, unless the input tells of each change at once.
+        Unsent until a button is clicked, unless an input tells of each change at once.
         """
-        on = surface(self.workspace, self.workspace.person(who), shown)
-        each = self._fill(self.workspace.person(who), on, key, value)
-        told = each.tells_at_once
-        return await self._act(self.workspace.person(who), on, each) if told else Noticed()
+        person = self.workspace.person(who)
+        on = surface(self.workspace, person, shown)
+        told = [each for each in self._fill(person, on, values) if each.tells_at_once]
+        noticed = [await self._act(person, on, each) for each in told]
+        return Noticed(
+            warning=next((each.warning for each in noticed if each.warning), ""),
+            deliveries=tuple(each for one in noticed for each in one.deliveries),
+        )
 
     async def click(
         self,
         who: Who,
         shown: JsonObject,
         action_id: str,
-        values: Mapping[str, Any] | None = None,
         *,
+        values: Mapping[str, Any] | None = None,
         block_id: str | None = None,
     ) -> Noticed:
         """Press a button on a message or view as it was shown, after filling in `values`.
@@ -142,8 +143,7 @@ class Seats:
         """
         person = self.workspace.person(who)
         on = surface(self.workspace, person, shown)
-        for key, value in (values or {}).items():
-            self._fill(person, on, key, value)
+        self._fill(person, on, values or {})
         return await self._act(person, on, inputs.find(on.blocks, action_id, block_id=block_id))
 
     async def submit(self, who: Who, values: Mapping[str, Any] | None = None) -> Noticed:
@@ -151,9 +151,7 @@ class Seats:
         person, view = self._top_modal(who)
         if not view["submit"]:
             raise CannotDo("this modal has no submit button")
-        on = surface(self.workspace, person, view)
-        for key, value in (values or {}).items():
-            self._fill(person, on, key, value)
+        self._fill(person, surface(self.workspace, person, view), values or {})
         errors = inputs.complaints(view["blocks"], self.workspace.draft(person, view["id"]))
         if errors:
             return Noticed(errors=errors)
@@ -161,7 +159,11 @@ class Seats:
         sent = self.workspace.view_with_state(person, view)
         payload = envelopes.view_submission(person, sent, trigger_id=trigger_id)
         delivered = await self.delivery.interaction(payload)
-        return self._answered(person, view, delivered)
+        if not delivered.ok:
+            return Noticed(warning=TROUBLE_CONNECTING, deliveries=(delivered,))
+        answer = answers.to_form(self.workspace, view, delivered.answer.body, now=self.now)
+        warning = "" if answer.understood else TROUBLE_CONNECTING
+        return Noticed(warning=warning, errors=answer.errors, deliveries=(delivered,))
 
     async def close(self, who: Who, *, everything: bool = False) -> Noticed:
         """Close the top modal, or the whole stack; the bot hears it if it asked to."""
@@ -173,24 +175,26 @@ class Seats:
         payload = envelopes.view_closed(person, view, is_cleared=everything)
         return Noticed(deliveries=(await self.delivery.interaction(payload),))
 
-    async def command(self, who: Who, where: str, command: str, text: str = "") -> Noticed:
-        """Use a slash command; `where` is a channel, or "dm" for the bot's DM."""
+    async def command(self, who: Who, where: str, line: str) -> Noticed:
+        """Type a slash command and its text; `where` is a channel, or "dm" for the bot's DM."""
         person = self.workspace.person(who)
         channel = self.workspace.dm(person) if where == "dm" else self.workspace.channel(where)
-        self._must_see(person, channel)
+        if not self.workspace.sees(person, channel):
+            raise CannotDo(f"{person.name} does not see {channel.name}")
         fields = envelopes.slash_command(
             person,
-            command,
-            text,
+            line,
             channel={"id": channel.id, "name": channel.name},
             grants=self._grants(person, channel, None),
         )
         delivered = await self.delivery.command(fields)
-        if not delivered.ok:
-            warning = TIMED_OUT if "timeout" in delivered.answer.reason else DISPATCH_FAILED
-            return Noticed(warning=warning, deliveries=(delivered,))
-        self._show_answer(person, channel, delivered.answer.body)
-        return Noticed(deliveries=(delivered,))
+        if delivered.ok:
+            answers.to_command(
+                self.workspace, person, channel, body=delivered.answer.body, now=self.now
+            )
+            return Noticed(deliveries=(delivered,))
+        warning = TIMED_OUT if "timeout" in delivered.answer.reason else DISPATCH_FAILED
+        return Noticed(warning=warning, deliveries=(delivered,))
 
     async def open_home(self, who: Who) -> Noticed:
         """Look at the bot's Home."""
@@ -216,7 +220,9 @@ class Seats:
         events = self.workspace.take_undelivered()
         return tuple(await asyncio.gather(*(self.delivery.event(event) for event in events)))
 
-    async def _write(self, who: Who, channel: Channel, text: str, thread_ts: str | None) -> Noticed:
+    async def _write(
+        self, who: Who, channel: Channel, text: str, *, thread_ts: str | None
+    ) -> Noticed:
         person = self.workspace.person(who)
         if person.id not in channel.members:
             raise CannotDo(f"{person.name} is not in {channel.name}")
@@ -241,14 +247,11 @@ class Seats:
             raise CannotDo(f"this message is not {person.name}'s")
         return person, channel
 
-    def _must_see(self, person: Person, channel: Channel) -> None:
-        if not self.workspace.sees(person, channel):
-            raise CannotDo(f"{person.name} does not see {channel.name}")
-
-    def _fill(self, person: Person, on: Surface, key: str, value: Any) -> Placed:
-        each = inputs.find(on.blocks, key)
-        self.workspace.enter(person, on.place, each, value)
-        return each
+    def _fill(self, person: Person, on: Surface, values: Mapping[str, Any]) -> list[Placed]:
+        filled = {key: inputs.find(on.blocks, key) for key in values}
+        for key, each in filled.items():
+            self.workspace.enter(person, on.place, each, value=values[key])
+        return list(filled.values())
 
     async def _act(self, person: Person, on: Surface, each: Placed) -> Noticed:
         now, draft = self.now, self.workspace.draft(person, on.place)
@@ -293,57 +296,3 @@ class Seats:
         if not stack:
             raise CannotDo(f"{person.name} has no modal open")
         return person, stack[-1]
-
-    def _answered(self, person: Person, view: JsonObject, delivered: Delivered) -> Noticed:
-        """Do what the answer to a submission says; what makes no sense is trouble connecting."""
-        trouble = Noticed(warning=TROUBLE_CONNECTING, deliveries=(delivered,))
-        if not delivered.ok:
-            return trouble
-        answer = _json(delivered.answer.body)
-        action = answer.get("response_action") if answer else "close"
-        if action == "errors":
-            ids = {each.block_id for each in inputs.placed(view["blocks"])}
-            errors: dict[str, str] = answer.get("errors", {})
-            known = bool(errors) and set(errors) <= ids
-            return Noticed(errors=errors, deliveries=(delivered,)) if known else trouble
-        if not self._view_answer(person, view, action, answer.get("view") or {}):
-            return trouble
-        self.workspace.show_view(person.id, view)
-        return Noticed(deliveries=(delivered,))
-
-    def _view_answer(
-        self, person: Person, view: JsonObject, action: str | None, new: JsonObject
-    ) -> bool:
-        views, now = self.workspace.views, self.now
-        if action in ("update", "push") and view_problems(new):
-            return False
-        match action:
-            case "close":
-                views.close(person.id)
-            case "clear":
-                views.close(person.id, everything=True)
-            case "update":
-                views.update(view, new, now=now)
-            case "push":
-                views.push(person.id, new, now=now)
-            case _:
-                return False
-        return True
-
-    def _show_answer(self, person: Person, channel: Channel, body: str) -> None:
-        answer = _json(body) or {"text": body}
-        if not answer.get("text") and not answer.get("blocks"):
-            return
-        blocks = messages.complete(answer.get("blocks", []), lambda: self.workspace.new_id("b"))
-        message = messages.posted(answer.get("text", ""), blocks)
-        if answer.get("response_type") == "in_channel":
-            self.workspace.post(channel, message, now=self.now)
-        else:
-            self.workspace.whisper(channel, person, message, now=self.now)
-
-
-def _json(body: str) -> JsonObject:
-    try:
-        return as_object(json.loads(body)) or {} if body else {}
-    except ValueError:
-        return {}

@@ -74,11 +74,14 @@ class Views:
         raise Refused("not_found")
 
     def owner(self, view_id: str) -> str:
-        """The id of the person on whose screen the view is."""
+        """The id of the person on whose screen the view is; Refused when it is gone."""
         for person_id, stack in self.stacks.items():
             if any(each["id"] == view_id for each in stack):
                 return person_id
-        return next(who for who, home in self.homes.items() if home["id"] == view_id)
+        for person_id, home in self.homes.items():
+            if home["id"] == view_id:
+                return person_id
+        raise Refused("not_found")
 
     def _all(self) -> Iterator[JsonObject]:
         for stack in self.stacks.values():

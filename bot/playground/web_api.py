@@ -90,7 +90,7 @@ class WebApi:
         if fault and fault.kind in ("ratelimited", "error", "html", "refused"):
             response, answer = _failed(fault)
         else:
-            answer = self._answer(method, arguments, token, request)
+            answer = self._answer(method, arguments, token, host=request.host)
             response = web.json_response(answer)
         self._journal(ApiCall(method, arguments, response.status, answer))
         if fault and fault.kind == "slow":
@@ -99,15 +99,13 @@ class WebApi:
             request.transport.abort()
         return response
 
-    def _answer(
-        self, method: str, arguments: JsonObject, token: str, request: web.Request
-    ) -> JsonObject:
+    def _answer(self, method: str, arguments: JsonObject, token: str, *, host: str) -> JsonObject:
         try:
             self._check_token(method, token)
             if method == "apps.connections.open":
                 return {
                     "ok": True,
-                    "url": f"ws://{request.host}/link?ticket={self._sockets.ticket()}",
+                    "url": f"ws://{host}/link?ticket={self._sockets.ticket()}",
                 }
             run, required = _known(method)
             missing = [name for name in required if name not in arguments]

@@ -219,10 +219,10 @@ class Workspace:
         """What a person entered in a message or view; `place` is `place_of` it."""
         return self.drafts.setdefault((person.id, place), {})
 
-    def enter(self, person: Person, place: str, each: Placed, raw: Any) -> None:
+    def enter(self, person: Person, place: str, each: Placed, *, value: Any) -> None:
         """Remember what a person put into an input, unsent."""
-        value = inputs.entered(each, raw)
-        self.draft(person, place).setdefault(each.block_id, {})[each.action_id] = value
+        entries = self.draft(person, place).setdefault(each.block_id, {})
+        entries[each.action_id] = inputs.entered(each, value)
         self._changed("draft", user=person.id)
 
     def view_with_state(self, person: Person, view: JsonObject) -> JsonObject:

@@ -105,13 +105,13 @@ def _content_problems(block: JsonObject, surface: Surface, at: str) -> Iterator[
             if "text" not in block and "fields" not in block:
                 yield Problem(f"{at}/text", "missing required field: text or fields")
             if "accessory" in block:
-                yield from _element_problems(block, "accessory", surface, at)
+                yield from _element_problems(block, "accessory", surface, at=at)
         case "input":
             if "element" in block:
-                yield from _element_problems(block, "element", surface, at)
+                yield from _element_problems(block, "element", surface, at=at)
         case "actions" | "context_actions" | "context":
             for index in range(len(as_array(block.get("elements")) or [])):
-                yield from _element_problems(block, f"elements/{index}", surface, at)
+                yield from _element_problems(block, f"elements/{index}", surface, at=at)
             yield from _action_id_problems(block, at)
         case "rich_text":
             yield from _rich_text_problems(block, at)
@@ -120,7 +120,7 @@ def _content_problems(block: JsonObject, surface: Surface, at: str) -> Iterator[
 
 
 def _element_problems(
-    block: JsonObject, where: str, surface: Surface, at: str
+    block: JsonObject, where: str, surface: Surface, *, at: str
 ) -> Iterator[Problem]:
     name, _, index = where.partition("/")
     element: Any = block[name][int(index)] if index else block[name]
@@ -190,10 +190,13 @@ def _rich_text_problems(block: JsonObject, at: str) -> Iterator[Problem]:
         elif part["type"] == "rich_text_list":
             yield from _rich_text_problems(part, here)
         else:
-            for place, piece in enumerate(_objects(part.get("elements"))):
-                if piece.get("type") == "text":
-                    limit = string(BLOCKS_TEXT_LIMIT)
-                    yield from limit(piece.get("text"), f"{here}/elements/{place}/text")
+            yield from _piece_problems(part, here)
+
+
+def _piece_problems(part: JsonObject, at: str) -> Iterator[Problem]:
+    for index, piece in enumerate(_objects(part.get("elements"))):
+        if piece.get("type") == "text":
+            yield from string(BLOCKS_TEXT_LIMIT)(piece.get("text"), f"{at}/elements/{index}/text")
 
 
 def _metadata_problems(metadata: Any) -> Iterator[Problem]:

@@ -16,11 +16,11 @@ def respond(call: Call, token: str) -> None:
     reply = call.workspace.grants.use_reply(token, now=call.now)
     channel = call.workspace.channels[reply.channel_id]
     if call.flag("delete_original"):
-        _change(call, channel, reply, None)
+        _change(call, channel, reply, fields=None)
         return
     fields = _content(call)
     if call.flag("replace_original"):
-        _change(call, channel, reply, {"blocks": None, **fields})
+        _change(call, channel, reply, fields={"blocks": None, **fields})
     elif call.text("response_type") == "in_channel":
         thread_ts = call.text("thread_ts") or None
         call.workspace.post(channel, fields, now=call.now, thread_ts=thread_ts)
@@ -38,7 +38,7 @@ def _content(call: Call) -> JsonObject:
     return posted(call.text("text"), blocks)
 
 
-def _change(call: Call, channel: Channel, reply: Reply, fields: JsonObject | None) -> None:
+def _change(call: Call, channel: Channel, reply: Reply, *, fields: JsonObject | None) -> None:
     if reply.ts is None:
         raise Refused("message_not_found")
     if reply.ts not in channel.messages:

@@ -134,14 +134,14 @@ async def group_change(slack: LocalSlack, _: AsyncWebClient) -> object:
 
 async def command(slack: LocalSlack, _: AsyncWebClient) -> object:
     """Ana uses a slash command."""
-    return await slack.command("ana", "#time-off", "/approvals", "mine")
+    return await slack.command("ana", "#time-off", "/approvals mine")
 
 
 async def click(slack: LocalSlack, client: AsyncWebClient) -> object:
     """Max approves."""
     message = await _post(client, slack.workspace.channel("time-off").id)
     return await slack.click(
-        "max", message, "approve", {"approved_days": "2", "flags": ["tell_hr"]}
+        "max", message, "approve", values={"approved_days": "2", "flags": ["tell_hr"]}
     )
 
 
@@ -149,27 +149,27 @@ async def click_emptied(slack: LocalSlack, client: AsyncWebClient) -> object:
     """Max empties the inputs and approves."""
     message = await _post(client, slack.workspace.channel("time-off").id)
     emptied = {"approved_days": "", "from_date": None, "leave_type": None, "flags": None}
-    return await slack.click("max", message, "approve", emptied)
+    return await slack.click("max", message, "approve", values=emptied)
 
 
 async def click_outside(slack: LocalSlack, client: AsyncWebClient) -> object:
     """Pat approves."""
     message = await _post(client, slack.workspace.channel("partners").id)
-    return await slack.click("pat", message, "approve", {"flags": ["tell_hr"]})
+    return await slack.click("pat", message, "approve", values={"flags": ["tell_hr"]})
 
 
 async def click_in_thread(slack: LocalSlack, client: AsyncWebClient) -> object:
     """Max rejects in a thread."""
     said = await slack.say("ana", "#time-off", "I need 3 days off")
     message = await _post(client, said.message["channel"], thread_ts=said.ts)
-    return await slack.click("max", message, "reject", {"flags": ["tell_hr"]})
+    return await slack.click("max", message, "reject", values={"flags": ["tell_hr"]})
 
 
 async def change(slack: LocalSlack, client: AsyncWebClient) -> object:
     """Max chooses another kind of leave."""
     message = await _post(client, slack.workspace.channel("time-off").id)
-    await slack.enter("max", message, "flags", ["tell_hr"])
-    return await slack.enter("max", message, "leave_type", "unpaid")
+    await slack.enter("max", message, {"flags": ["tell_hr"]})
+    return await slack.enter("max", message, {"leave_type": "unpaid"})
 
 
 async def click_ephemeral(slack: LocalSlack, client: AsyncWebClient) -> object:

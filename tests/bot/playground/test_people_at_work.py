@@ -127,8 +127,8 @@ async def test_click_with_values(slack: LocalSlack, app: AsyncApp, heard: Heard)
     """A click sends what this person entered, and nobody else's entries."""
     said = await slack.mention("ana", "#time-off", "3 days off")
     shown = slack.thread("#time-off", said.ts)[1]
-    await slack.enter("mia", shown, "approved_days", "1")
-    clicked = await slack.click("max", shown, "approve", {"approved_days": "2"})
+    await slack.enter("mia", shown, {"approved_days": "1"})
+    clicked = await slack.click("max", shown, "approve", values={"approved_days": "2"})
     assert clicked.ok
     kind, values = heard[-1]
     assert kind == "approve"
@@ -139,8 +139,8 @@ async def test_change_is_told_at_once(slack: LocalSlack, app: AsyncApp, heard: H
     """A select in an actions block tells of its change; a text input keeps it."""
     said = await slack.mention("ana", "#time-off", "3 days off")
     shown = slack.thread("#time-off", said.ts)[1]
-    await slack.enter("max", shown, "approved_days", "2")
-    await slack.enter("max", shown, "leave_type", "unpaid")
+    await slack.enter("max", shown, {"approved_days": "2"})
+    await slack.enter("max", shown, {"leave_type": "unpaid"})
     assert [kind for kind, _ in heard[2:]] == ["leave_type"]
 
 
@@ -150,7 +150,7 @@ async def test_entries_survive_an_update(
     """An updated card with the same block ids keeps what a person entered."""
     said = await slack.mention("ana", "#time-off", "3 days off")
     shown = slack.thread("#time-off", said.ts)[1]
-    await slack.enter("max", shown, "approved_days", "2")
+    await slack.enter("max", shown, {"approved_days": "2"})
     await client.chat_update(
         channel=shown["channel"], ts=shown["ts"], text="Still sure?", blocks=card()
     )
@@ -218,7 +218,7 @@ async def test_close(slack: LocalSlack, app: AsyncApp, heard: Heard) -> None:
 
 async def test_command(slack: LocalSlack, app: AsyncApp, heard: Heard) -> None:
     """A command's answer is shown to the person alone."""
-    used = await slack.command("ana", "#time-off", "/approvals", "mine")
+    used = await slack.command("ana", "#time-off", "/approvals mine")
     assert used.ok
     assert heard == [("/approvals", "mine")]
     assert [each["text"] for each in slack.visible("ana", "#time-off")] == ["You said mine."]
@@ -299,15 +299,15 @@ async def test_response_url(slack: LocalSlack, client: AsyncWebClient, app: Asyn
             lambda slack, shown: slack.click("pat", shown, "approve"), "not see", id="outsider"
         ),
         pytest.param(
-            lambda slack, shown: slack.enter("max", shown, "leave_type", "gift"),
+            lambda slack, shown: slack.enter("max", shown, {"leave_type": "gift"}),
             "not offer",
             id="option",
         ),
         pytest.param(
-            lambda slack, shown: slack.enter("max", shown, "from_date", "soon"), "date", id="date"
+            lambda slack, shown: slack.enter("max", shown, {"from_date": "soon"}), "date", id="date"
         ),
         pytest.param(
-            lambda slack, shown: slack.enter("max", shown, "approve", "x"), "no value", id="value"
+            lambda slack, shown: slack.enter("max", shown, {"approve": "x"}), "no value", id="value"
         ),
         pytest.param(lambda slack, shown: slack.submit("max"), "no modal", id="modal"),
         pytest.param(lambda slack, shown: slack.say("pat", "#general", "x"), "not in", id="room"),
@@ -352,7 +352,7 @@ async def test_snapshot(slack: LocalSlack, client: AsyncWebClient, app: AsyncApp
     """A snapshot has what this person sees, and what stands in their inputs."""
     said = await slack.mention("ana", "#time-off", "3 days off")
     shown = slack.thread("#time-off", said.ts)[1]
-    await slack.enter("max", shown, "approved_days", "2")
+    await slack.enter("max", shown, {"approved_days": "2"})
     await client.chat_postMessage(channel=slack.workspace.channel("approvals").id, text="boss")
 
     def rooms(who: str) -> dict[str, Any]:

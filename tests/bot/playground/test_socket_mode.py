@@ -28,7 +28,7 @@ async def test_events_and_commands(slack: LocalSlack, client: AsyncWebClient) ->
     try:
         await slack.wait_for(lambda: slack.listening)
         assert (await slack.dm("ana", "hello")).status == 200
-        assert (await slack.command("ana", "dm", "/approvals", "mine")).ok
+        assert (await slack.command("ana", "dm", "/approvals mine")).ok
         await slack.wait_for(lambda: len(heard) == 2)
     finally:
         await handler.close_async()
