@@ -68,9 +68,9 @@ class Listeners:
         """The Bolt app; an empty signing secret is for Socket Mode only."""
         app = AsyncApp(
             name="countersign",
-            client=client,
+            client=_without_token(client),
             signing_secret=signing_secret,
-            authorize=self._authorize,
+            authorize=_authorize(self._identity),
             process_before_response=True,
             request_verification_enabled=bool(signing_secret),
         )
@@ -153,19 +153,32 @@ class Listeners:
             logs.warning("store.unavailable", error=error)
             return BoltResponse(status=503, body="")
 
-    async def _authorize(self) -> AuthorizeResult:
-        """One workspace and one token: no call of Slack stands between a click and its answer."""
-        return AuthorizeResult(
-            enterprise_id=None,
-            team_id=self._identity.team,
-            bot_user_id=self._identity.user,
-            bot_id=self._identity.bot,
-        )
-
     def _forget(self, body: Body) -> None:
         """Somebody's account changed: look them up anew at their next click."""
         if person := payloads.changed_person(body):
             self._people.forget(person)
+
+
+def _authorize(identity: Identity) -> Callable[[], Awaitable[AuthorizeResult]]:
+    """One workspace and one token: no call of Slack's stands between a click and its answer."""
+    ours = AuthorizeResult(
+        enterprise_id=None,
+        team_id=identity.team,
+        bot_user_id=identity.user,
+        bot_id=identity.bot,
+    )
+
+    async def authorize() -> AuthorizeResult:
+        return ours
+
+    return authorize
+
+
+def _without_token(client: AsyncWebClient) -> AsyncWebClient:
+    """The same client for Bolt, which asks Slack who it is when it is given a token."""
+    return AsyncWebClient(
+        base_url=client.base_url, session=client.session, retry_handlers=client.retry_handlers
+    )
 
 
 def _ok(answer: Body | None = None) -> BoltResponse:

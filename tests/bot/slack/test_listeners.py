@@ -1,0 +1,363 @@
+"""What happens when Slack knocks: stored or decided before it hears 200, and always answered."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, NoReturn
+from urllib.parse import urlencode
+
+import pytest
+
+from agents import StoreUnavailable
+from agents.runtime.slot.memory import MemorySlot
+from bot.approvals.request import Policy
+from bot.playground import LocalSlack
+from bot.turns import Thread
+from tests.bot.slack.office import Office, open_office
+from tests.bot.slack.samples import FIXTURES, payload
+
+
+class Unreachable(MemorySlot):
+    """A store that does not answer."""
+
+    async def ingest(self, *_: Any, **__: Any) -> NoReturn:
+        """Nothing is put anywhere."""
+        raise StoreUnavailable("down")
+
+    async def read(self, *_: Any, **__: Any) -> NoReturn:
+        """Nothing is known."""
+        raise StoreUnavailable("down")
+
+
+@pytest.fixture
+async def office(slack: LocalSlack) -> AsyncIterator[Office]:
+    """The bot, listening."""
+    async with open_office(slack, MemorySlot()) as office:
+        yield office
+
+
+async def test_a_mention_is_stored_once_before_slack_hears_200(office: Office) -> None:
+    """Both events of a mention are acknowledged, and one turn waits in the inbox."""
+    said = await office.slack.mention("ana", "general", "50 dollars & lunch")
+    assert [each.status for each in said.deliveries] == [200, 200]
+    thread = Thread(office.general, said.ts)
+    (entry,) = await office.inbox(thread)
+    assert entry["user_id"] == office.id("ana")
+    assert entry["content"]["parts"] == [{"text": "50 dollars & lunch"}]
+    view = await office.slot.read(office.key(thread))
+    assert view is not None
+    assert view.inbox == 1
+
+
+async def test_a_thread_of_ours_is_answered_without_a_mention(office: Office) -> None:
+    """In a thread we are in every message counts, in another one none does."""
+    said = await office.slack.mention("ana", "general", "50 dollars")
+    await office.slack.say("ben", "general", "make it 40", thread_ts=said.ts)
+    view = await office.slot.read(office.key(Thread(office.general, said.ts)))
+    assert view is not None
+    assert view.inbox == 2
+    other = await office.slack.say("ana", "general", "nice weather")
+    reply = await office.slack.say("ben", "general", "indeed", thread_ts=other.ts)
+    assert reply.status == 200
+    assert await office.slot.read(office.key(Thread(office.general, other.ts))) is None
+
+
+async def test_a_dm_goes_on_with_who_spoke_last(office: Office) -> None:
+    """An agent that was named in a DM hears what follows."""
+    dm = office.slack.workspace.dm(office.slack.workspace.person("ana")).id
+    await office.slack.dm("ana", "time_off: 3 days")
+    await office.slack.dm("ana", "hello?")
+    view = await office.slot.read(office.key(Thread(dm), "time_off"))
+    assert view is not None
+    assert view.inbox == 2
+
+
+async def test_coming_into_a_channel_the_guide_says_who_is_here(office: Office) -> None:
+    """Whoever invites us hears what we are for."""
+    event = {
+        "type": "member_joined_channel",
+        "user": office.slack.workspace.person("countersign").id,
+        "channel": office.general,
+        "inviter": office.id("ana"),
+        "event_ts": "1.000100",
+    }
+    assert (await office.slack.deliver_event(event)).status == 200
+    (entry,) = await office.inbox(Thread(office.general), "guide")
+    assert entry["user_id"] == office.id("ana")
+
+
+async def test_a_store_that_is_down_makes_slack_come_again(slack: LocalSlack) -> None:
+    """A message that could not be stored is not acknowledged, and comes again."""
+    async with open_office(slack, Unreachable()) as office:
+        said = await office.slack.mention("ana", "general", "50 dollars")
+        assert {each.status for each in said.deliveries} == {503}
+        await office.slack.settled()
+        attempts = {each.attempt for each in office.slack.delivery.records}
+        assert attempts == {0, 1, 2, 3}
+
+
+async def test_a_click_while_the_store_is_down_shows_a_warning(slack: LocalSlack) -> None:
+    """A click that decided nothing is not acknowledged: the person sees it and clicks again."""
+    slot = MemorySlot()
+    async with open_office(slack, slot) as office:
+        record, card = await office.asked()
+    async with open_office(slack, Unreachable()) as office:
+        clicked = await office.slack.click("max", card, "approve")
+    assert (clicked.status, bool(clicked.warning)) == (503, True)
+    view = await slot.read(
+        office.key(Thread(office.general, card["thread_ts"])), parts=("approvals",)
+    )
+    assert view is not None
+    assert view.approvals[record.id].status == "pending"
+
+
+async def test_approving(office: Office) -> None:
+    """A click decides at once, in the name of the signed clicker."""
+    record, card = await office.asked()
+    assert (await office.slack.click("max", card, "approve")).ok
+    stored = await office.stored(record)
+    assert (stored.status, stored.decided_by) == ("approved", office.id("max"))
+
+
+async def test_the_second_clicker_hears_who_was_first(office: Office) -> None:
+    """Two clicks are one decision; the second person is told, privately."""
+    record, card = await office.asked()
+    await office.slack.click("max", card, "approve")
+    assert (await office.slack.click("mia", card, "approve")).ok
+    note = await office.note("mia", "already approved by")
+    assert office.id("max") in note["text"]
+    assert len((await office.stored(record)).votes) == 1
+    assert not [each for each in office.slack.visible("ana", "general") if each.get("is_ephemeral")]
+
+
+@pytest.mark.parametrize(
+    ("who", "told"),
+    [
+        pytest.param("ben", "These people can", id="not an approver"),
+        pytest.param("ana", "somebody else has to decide", id="the requester"),
+    ],
+)
+async def test_refused_clicks_are_answered(office: Office, who: str, told: str) -> None:
+    """Whoever may not decide hears why, and the question stays open."""
+    record, card = await office.asked()
+    assert (await office.slack.click(who, card, "approve")).ok
+    await office.note(who, told)
+    assert (await office.stored(record)).status == "pending"
+
+
+async def test_another_company_cannot_decide(office: Office) -> None:
+    """A click from another company in a shared channel decides nothing."""
+    record, card = await office.asked()
+    body = _click(card, office.id("max"), "T0PARTNERCO")
+    assert (await _deliver(office, body)).status == 200
+    assert (await office.stored(record)).status == "pending"
+
+
+async def test_nobody_is_guessed(office: Office) -> None:
+    """When Slack does not say who somebody is, nothing is decided and they may try again."""
+    record, card = await office.asked()
+    office.slack.fail("users.info", "error")
+    assert (await office.slack.click("max", card, "approve")).ok
+    await office.note("max", "try again")
+    assert (await office.stored(record)).status == "pending"
+    assert (await office.slack.click("max", card, "approve")).ok
+    assert (await office.stored(record)).status == "approved"
+
+
+async def test_values_are_read_at_the_click(office: Office) -> None:
+    """What stands in the inputs at the click is what is approved; bad values are told by field."""
+    schema = {
+        "type": "object",
+        "properties": {"approved_days": {"type": "integer", "maximum": 30}},
+        "required": ["approved_days"],
+        "additionalProperties": False,
+    }
+    record, card = await office.asked(payload_schema=schema, payload={"approved_days": 3})
+    assert (await office.slack.click("max", card, "approve", values={"approved_days": "many"})).ok
+    await office.note("max", "Approved days: ")
+    assert (await office.stored(record)).status == "pending"
+    assert (await office.slack.click("max", card, "approve", values={"approved_days": "2"})).ok
+    assert (await office.stored(record)).payload == {"approved_days": 2}
+
+
+async def test_rejecting_with_a_reason(office: Office) -> None:
+    """Reject asks why in a modal, and the reason is stored word for word."""
+    record, card = await office.asked()
+    assert (await office.slack.click("max", card, "reject")).ok
+    assert len(office.slack.modals("max")) == 1
+    sent = await office.slack.submit("max", {"reason": "use cost centre 12"})
+    assert sent.ok
+    assert office.slack.modals("max") == []
+    stored = await office.stored(record)
+    assert (stored.status, stored.votes[0].reason) == ("rejected", "use cost centre 12")
+
+
+async def test_rejecting_without_a_reason(office: Office) -> None:
+    """The reason may be left out."""
+    record, card = await office.asked()
+    await office.slack.click("max", card, "reject")
+    assert (await office.slack.submit("max")).ok
+    stored = await office.stored(record)
+    assert (stored.status, stored.votes[0].reason) == ("rejected", None)
+
+
+async def test_a_modal_that_comes_too_late_says_so(office: Office) -> None:
+    """Whoever was slower reads in the modal who was first."""
+    _, card = await office.asked()
+    await office.slack.click("mia", card, "reject")
+    await office.slack.click("max", card, "approve")
+    assert (await office.slack.submit("mia", {"reason": "no"})).ok
+    (modal,) = office.slack.modals("mia")
+    assert "already approved by" in json.dumps(modal)
+
+
+async def test_a_modal_stays_open_when_nobody_is_known(office: Office) -> None:
+    """When Slack does not say who somebody is, what they typed is kept."""
+    record, card = await office.asked()
+    await office.slack.click("max", card, "reject")
+    office.slack.fail("users.info", "error")
+    sent = await office.slack.submit("max", {"reason": "no"})
+    assert list(sent.errors) == ["reason"]
+    assert (await office.stored(record)).status == "pending"
+
+
+async def test_a_trigger_that_is_too_old(office: Office) -> None:
+    """A modal that could not be opened asks for another click."""
+    _, card = await office.asked()
+    office.slack.fail("views.open", "refused", error="expired_trigger_id")
+    assert (await office.slack.click("max", card, "reject")).ok
+    await office.note("max", "click again")
+
+
+async def test_withdrawing(office: Office) -> None:
+    """Only the person who asked can withdraw."""
+    record, card = await office.asked()
+    body = _click(card, office.id("max"), office.team, action="withdraw")
+    await _deliver(office, body)
+    assert (await office.stored(record)).status == "pending"
+    body = _click(card, office.id("ana"), office.team, action="withdraw")
+    assert (await _deliver(office, body)).status == 200
+    stored = await office.stored(record)
+    assert (stored.status, stored.why) == ("cancelled", "withdrawn")
+
+
+async def test_one_of_two(office: Office) -> None:
+    """A first approval of two is counted, and the person hears so."""
+    people = (office.id("max"), office.id("mia"))
+    record, card = await office.asked(policy=Policy(approvers=people, quorum=2))
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "counted: 1 of 2")
+    assert (await office.stored(record)).status == "pending"
+    await office.slack.click("mia", card, "approve")
+    assert (await office.stored(record)).status == "approved"
+
+
+async def test_show_everything(office: Office) -> None:
+    """A long call can be read whole, page by page, by anybody who sees the card."""
+    text = " ".join(map(str, range(8000)))
+    _, card = await office.asked(args={"text": text})
+    assert (await office.slack.click("ben", card, "show")).ok
+    (first,) = office.slack.modals("ben")
+    assert (await office.slack.click("ben", first, "show:1")).ok
+    (second,) = office.slack.modals("ben")
+    assert "7999" in json.dumps(second) or "show:2" in json.dumps(second)
+    assert json.dumps(first) != json.dumps(second)
+
+
+async def test_a_big_form_is_asked_for_in_a_modal(office: Office) -> None:
+    """More values than a card can ask for are asked for in a modal, with errors at the field."""
+    names = [f"f{number}" for number in range(20)]
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "integer"} for name in names},
+        "required": names,
+        "additionalProperties": False,
+    }
+    record, card = await office.asked(payload_schema=schema)
+    assert (await office.slack.click("max", card, "form")).ok
+    good = dict.fromkeys(names, "1")
+    refused = await office.slack.submit("max", good | {"f7": "x"})
+    assert list(refused.errors) == ["in:1:7"]
+    assert (await office.slack.submit("max", good)).ok
+    assert (await office.stored(record)).payload == dict.fromkeys(names, 1)
+
+
+@pytest.mark.parametrize(
+    ("action", "value"),
+    [
+        pytest.param("approve", "req_7f3c", id="a value that is not ours"),
+        pytest.param("approve", "v1|T1:a:thread:C1%3A1|id|nonce|01234567", id="another workspace"),
+        pytest.param("approve", "v1|forged|id|nonce|01234567", id="no session"),
+        pytest.param("explode", None, id="an action nobody knows"),
+    ],
+)
+async def test_old_and_forged_buttons(office: Office, action: str, value: str | None) -> None:
+    """A button that means nothing any more says so, and decides nothing."""
+    record, card = await office.asked()
+    body = _click(card, office.id("max"), office.team, action=action)
+    body["actions"][0]["value"] = value or body["actions"][0]["value"]
+    assert (await _deliver(office, body)).status == 200
+    await office.note("max", "no longer active")
+    assert (await office.stored(record)).status == "pending"
+
+
+async def test_a_nonce_of_another_card(office: Office) -> None:
+    """A value whose nonce or digest is not the card's belongs to no request."""
+    record, card = await office.asked()
+    body = _click(card, office.id("max"), office.team)
+    body["actions"][0]["value"] = body["actions"][0]["value"].replace("n0nce", "other")
+    assert (await _deliver(office, body)).status == 200
+    await office.note("max", "belongs to no request")
+    assert (await office.stored(record)).status == "pending"
+
+
+async def test_a_private_note_finds_another_way(office: Office) -> None:
+    """When Slack refuses an ephemeral message, the response URL is used."""
+    _, card = await office.asked()
+    office.slack.fail("chat.postEphemeral", "refused", error="user_not_in_channel")
+    await office.slack.click("ben", card, "approve")
+    await office.note("ben", "These people can")
+    assert office.slack.calls("response_url")
+
+
+async def test_unknown_commands_are_answered(office: Office) -> None:
+    """A command nobody knows is answered, also when its text has the word payload in it."""
+    assert (await office.slack.command("ana", "general", "/approvals change payload")).ok
+    await office.note("ana", "no such command")
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda each: each.stem)
+async def test_everything_slack_sends_is_answered(office: Office, path: Any) -> None:
+    """No recorded request gets a 404: Slack would come again, or show a warning."""
+    body = payload(path.stem)
+    if path.stem.startswith("socket_"):
+        body = body.get("payload")
+    if not body:
+        return
+    form = body if "command" in body else {"payload": json.dumps(body)}
+    events = "event" in body or body.get("type") in ("app_rate_limited", "url_verification")
+    text = json.dumps(body) if events else urlencode(form)
+    content_type = "application/json" if events else "application/x-www-form-urlencoded"
+    headers = {"Content-Type": content_type, **office.slack.delivery.signed(text)}
+    assert (await office.slack.deliver_raw(text, headers)).status == 200
+
+
+async def _deliver(office: Office, body: dict[str, Any]) -> Any:
+    return await office.slack.delivery.interaction(body)
+
+
+def _click(
+    card: dict[str, Any], person: str, team: str, *, action: str = "approve"
+) -> dict[str, Any]:
+    """A click with any identity, as only Slack could sign it."""
+    button = next(block for block in card["blocks"] if block["type"] == "actions")["elements"][0]
+    container = {"type": "message", "message_ts": card["ts"], "channel_id": card["channel"]}
+    return {
+        "type": "block_actions",
+        "user": {"id": person, "name": "x", "team_id": team},
+        "team": {"id": team},
+        "container": container | {"thread_ts": card.get("thread_ts")},
+        "channel": {"id": card["channel"]},
+        "trigger_id": "1.2.3",
+        "actions": [{**button, "action_id": action, "action_ts": "1.2"}],
+        "state": {"values": {}},
+    }

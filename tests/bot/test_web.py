@@ -1,0 +1,96 @@
+"""The HTTP side, by what it answers."""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from agents.runtime.slot.memory import MemorySlot
+from bot import web
+from bot.playground import LocalSlack
+from tests.bot.slack.office import Office, open_office
+
+
+@pytest.fixture
+async def office() -> AsyncIterator[Office]:
+    """The bot in a workspace of its own."""
+    async with (
+        LocalSlack(retry_after=()) as slack,
+        open_office(slack, MemorySlot()) as office,
+    ):
+        yield office
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        pytest.param(b"{}", {}, 401, id="no signature"),
+        pytest.param(b"x" * 1_000_001, {}, 413, id="more than a megabyte"),
+        pytest.param(b"\xff", {}, 400, id="not UTF-8"),
+        pytest.param(b"{", {"Content-Type": "application/json"}, 400, id="not JSON"),
+        pytest.param(
+            b"payload={",
+            {"Content-Type": "application/x-www-form-urlencoded"},
+            400,
+            id="half a form",
+        ),
+    ],
+)
+async def test_strangers(office: Office, body: bytes, headers: dict[str, str], status: int) -> None:
+    """What Slack did not sign, or cannot have sent, changes nothing."""
+    async with aiohttp.ClientSession() as session:
+        url = f"{office.url}{web.EVENTS}"
+        async with session.post(url, data=body, headers=headers) as response:
+            assert response.status == status
+
+
+@pytest.mark.parametrize("age", [-301, 301])
+async def test_old_signatures(office: Office, age: int) -> None:
+    """A true signature is good for five minutes, either way."""
+    body = '{"type": "url_verification", "challenge": "c"}'
+    headers = office.slack.delivery.signed(body, now=office.slack.now - age)
+    headers |= {"Content-Type": "application/json"}
+    assert (await office.slack.deliver_raw(body, headers)).status == 401
+    fresh = office.slack.delivery.signed(body) | {"Content-Type": "application/json"}
+    delivered = await office.slack.deliver_raw(body, fresh)
+    assert (delivered.status, "c" in delivered.answer.body) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "ready", "status"),
+    [
+        ("/healthz", False, 200),
+        ("/readyz", True, 200),
+        ("/readyz", False, 503),
+        ("/slack/events", True, 405),
+        ("/", True, 404),
+    ],
+)
+async def test_looking_in(path: str, ready: bool, status: int) -> None:
+    """Alive is one thing, ready for work another."""
+
+    async def told() -> bool:
+        return ready
+
+    made = web.application(slack=None, ready=told)
+    async with (
+        web.serve(made, port=0, host="127.0.0.1") as port,
+        aiohttp.ClientSession() as session,
+        session.get(f"http://127.0.0.1:{port}{path}") as response,
+    ):
+        assert response.status == status
+
+
+async def test_without_a_signing_secret_nobody_is_let_in() -> None:
+    """In Socket Mode there is no proof over HTTP, so nothing is taken from there."""
+
+    async def told() -> bool:
+        return True
+
+    made = web.application(slack=None, ready=told)
+    async with (
+        web.serve(made, port=0, host="127.0.0.1") as port,
+        aiohttp.ClientSession() as session,
+        session.post(f"http://127.0.0.1:{port}{web.EVENTS}", data="{}") as response,
+    ):
+        assert response.status == 404
