@@ -1,0 +1,239 @@
+"""Approvals in real runs: asked, decided, run, told."""
+
+import asyncio
+from datetime import timedelta
+from itertools import count
+
+import pytest
+from google.genai import types
+
+from agents import (
+    Agent,
+    AgentTool,
+    ApprovalPolicy,
+    Entry,
+    FunctionTool,
+    Runner,
+    SessionService,
+    Slot,
+    ToolContext,
+)
+from agents.runtime.testing import ScriptedModel, call
+from bot.approvals.decide import decide
+from bot.approvals.policy import Defaults
+from bot.approvals.request import Approval
+from bot.approvals.secretary import Secretary
+from bot.turns import Turn
+from tests.bot.approvals.samples import KEY, TEAM, click, rules
+
+
+class Desk:
+    """An agent at work in the session KEY: `paid` is what its tool did."""
+
+    def __init__(self, slot: Slot, replies, *, nested: bool = False, **options) -> None:
+        self.slot = slot
+        self.paid: list[int] = []
+        self.model = ScriptedModel(replies)
+        self.secretary = Secretary(
+            slot=slot,
+            rules=lambda _: rules(**options),
+            ring=lambda _: (),
+            nonces=(f"nonce{n}" for n in count()),
+        )
+        agent = Agent(
+            name="helper" if nested else KEY.app,
+            description="Pays.",
+            tools=[FunctionTool(self.pay, require_confirmation=True), FunctionTool(self.ask)],
+        )
+        if nested:
+            agent = Agent(name=KEY.app, tools=[AgentTool(agent)])
+        self.runner = Runner(
+            agent=agent,
+            session_service=SessionService(slot, tenant=TEAM),
+            models=self.model,
+            companion=self.secretary.companions,
+        )
+
+    def pay(self, amount: int) -> dict:
+        """Pay an amount."""
+        if amount > 9000:
+            raise OSError("no money")
+        self.paid.append(amount)
+        return {"paid": amount}
+
+    def ask(self, days: int, tool_context: ToolContext) -> dict:
+        """Ask for days off."""
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(hint="How many?", payload={"approved": days})
+            return {"status": "pending"}
+        return dict(tool_context.tool_confirmation.payload)
+
+    async def says(self, text: str, *, user: str = "UASK") -> list[Approval]:
+        """Somebody says something, and the agent does what it can; the open approvals."""
+        ids = self.__dict__.setdefault("ids", count())
+        entry: Entry = Turn(id=f"m{next(ids)}", session=KEY, author=user, text=text).entry()
+        await self.slot.ingest(KEY, entry)
+        return await self.serve()
+
+    async def serve(self) -> list[Approval]:
+        """The agent works off its inbox; the approvals that are open then."""
+        for _ in range(2):
+            self.secretary.remember(KEY, await self.approvals())
+            async for _event in self.runner.serve(KEY, owner="test"):
+                pass
+            await self.secretary.settle(KEY)
+            self.secretary.forget(KEY)
+        return [each for each in (await self.approvals()).values() if each.status == "pending"]
+
+    async def approvals(self) -> dict[str, Approval]:
+        """All approvals as they are stored."""
+        view = await self.slot.read(KEY, parts=("approvals",))
+        assert view is not None
+        return {name: Approval.from_record(record) for name, record in view.approvals.items()}
+
+    async def one(self) -> Approval:
+        """The only approval there is."""
+        (only,) = (await self.approvals()).values()
+        return only
+
+    async def decided(
+        self, asked: Approval, who="UBOSS", act="approve", *, run_for=None, **more
+    ) -> None:
+        """Somebody decides, and the agent goes on a moment later."""
+        await decide(self.slot, KEY, click(asked, who, act, **more), run_for=run_for)
+        await asyncio.sleep(0.005)
+        await self.serve()
+
+    async def posts(self) -> list[str]:
+        """What is owed to people: the kinds, and the texts of what has one."""
+        view = await self.slot.read(KEY, parts=("posts",))
+        assert view is not None
+        return [str(post.body.get("text", post.body["kind"])) for post in view.posts]
+
+    def heard(self) -> list[types.FunctionResponse]:
+        """The responses that the model read last."""
+        contents = self.model.requests[-1].contents
+        return [p.function_response for c in contents for p in c.parts or [] if p.function_response]
+
+
+async def test_an_approved_call_runs_once(slot: Slot):
+    """Asked, approved, run and told: the approval ends as done, and every message says so."""
+    desk = Desk(slot, [call("pay", amount=1500), "Paid."])
+    (asked,) = await desk.says("pay 1500")
+    assert (asked.requester, asked.args, desk.paid) == ("UASK", {"amount": 1500}, [])
+    await desk.decided(asked)
+    assert (desk.paid, (await desk.one()).status) == ([1500], "done")
+    assert await desk.posts() == [
+        *("card", "asked"),
+        *("card_update", "asked_update"),
+        *("card_update", "asked_update"),
+        "Paid.",
+    ]
+
+
+@pytest.mark.parametrize("act", ["reject", "withdraw"])
+async def test_a_refused_call_never_runs(slot: Slot, act):
+    """After a no the body does not run, and the model hears it."""
+    desk = Desk(slot, [call("pay", amount=1500), "It was not wanted."])
+    (asked,) = await desk.says("pay 1500")
+    await desk.decided(asked, "UBOSS" if act == "reject" else "UASK", act)
+    outcome = "rejected" if act == "reject" else "cancelled"
+    assert (desk.paid, (await desk.one()).status) == ([], outcome)
+    assert desk.heard()[-1].response["outcome"] == outcome
+
+
+async def test_a_failed_call_is_told(slot: Slot):
+    """A body that raises ends its approval as failed: no card goes on claiming success."""
+    desk = Desk(slot, [call("pay", amount=9999), "It failed."])
+    (asked,) = await desk.says("pay 9999")
+    await desk.decided(asked)
+    assert (desk.paid, (await desk.one()).status) == ([], "failed")
+
+
+async def test_an_approval_that_comes_too_late_to_run_is_void(slot: Slot):
+    """What was not started within its time does not run any more, and its cards say so."""
+    desk = Desk(slot, [call("pay", amount=1500), "Too late."])
+    (asked,) = await desk.says("pay 1500")
+    await desk.decided(asked, run_for=timedelta(milliseconds=1))
+    assert (desk.paid, (await desk.one()).status) == ([], "void")
+
+
+async def test_values_reach_the_tool(slot: Slot):
+    """What the approver enters is what the tool gets; the card begins with what was asked for."""
+    desk = Desk(slot, [call("ask", days=5), "Three."])
+    (asked,) = await desk.says("five days")
+    assert (asked.payload, asked.hint) == ({"approved": 5}, "How many?")
+    await desk.decided(asked, values={"approved": "3"})
+    assert desk.heard()[-1].response == {"approved": 3}
+    assert (await desk.one()).status == "done"
+
+
+async def test_two_questions_of_one_turn(slot: Slot):
+    """Each of two equal calls is decided by itself, and the model is asked once both are."""
+    desk = Desk(slot, [[call("pay", amount=1), call("pay", amount=1)], "Done."])
+    first, second = await desk.says("pay twice")
+    assert first.digest == second.digest
+    await desk.decided(second, act="reject")
+    assert (desk.paid, len(desk.model.requests)) == ([], 1)
+    await desk.decided(first, "UCFO")
+    assert (desk.paid, len(desk.model.requests)) == ([1], 2)
+    statuses = {each.id: each.status for each in (await desk.approvals()).values()}
+    assert statuses == {first.id: "done", second.id: "rejected"}
+
+
+async def test_the_same_request_again(slot: Slot):
+    """The same call in a later turn closes the older question, and only the newer one can run."""
+    replies = [call("pay", amount=7), call("pay", amount=7), "Only once.", "Paid."]
+    desk = Desk(slot, replies)
+    (older,) = await desk.says("pay 7")
+    (newer,) = await desk.says("pay 7, please!")
+    assert (older.digest, older.id != newer.id) == (newer.digest, True)
+    assert (await desk.approvals())[older.id].why == "superseded"
+    await desk.decided(older)
+    assert desk.paid == []
+    await desk.decided(newer)
+    assert desk.paid == [7]
+
+
+async def test_nobody_to_ask(slot: Slot):
+    """Without approvers the requester is told, the call ends, and the model can say so."""
+    desk = Desk(slot, [call("pay", amount=7), "I may not."], defaults=Defaults())
+    assert await desk.says("pay 7") == []
+    closed = await desk.one()
+    assert (closed.status, closed.why, desk.paid) == ("cancelled", "nobody", [])
+    told, answer = await desk.posts()
+    assert (told.startswith("Nobody may approve pay here"), answer) == (True, "I may not.")
+
+
+async def test_a_nested_agent_asks(slot: Slot):
+    """A question inside a nested agent reaches people and goes on where it was asked."""
+    replies = [call("helper", request="pay 7"), call("pay", amount=7), "I paid.", "Paid."]
+    desk = Desk(slot, replies, nested=True)
+    (asked,) = await desk.says("pay 7")
+    assert (asked.requester, asked.agent) == ("UASK", "helper")
+    await desk.decided(asked)
+    assert (desk.paid, (await desk.one()).status) == ([7], "done")
+    assert [text for text in await desk.posts() if text.endswith(".")] == ["Paid."]
+
+
+async def test_whoever_approves_does_not_become_the_requester(slot: Slot):
+    """What a run asks after a decision is still the first person's request, not the approver's."""
+    policy = {"pay": ApprovalPolicy(approvers=("UASK", "UBOSS"))}
+    replies = [call("pay", amount=1), call("pay", amount=2), "Done."]
+    desk = Desk(slot, replies, policies=policy)
+    (first,) = await desk.says("pay 1, then 2")
+    await desk.decided(first)
+    (second,) = [it for it in (await desk.approvals()).values() if it.status == "pending"]
+    assert (second.requester, second.policy.approvers) == ("UASK", ("UBOSS",))
+    await desk.decided(second, "UASK")
+    assert desk.paid == [1]
+
+
+async def test_another_person_in_the_thread_asks_for_themselves(slot: Slot):
+    """In a shared thread each person's request is their own."""
+    desk = Desk(slot, [call("pay", amount=1), call("pay", amount=2)])
+    await desk.says("pay 1")
+    await desk.says("pay 2", user="UCFO")
+    asked = {each.args["amount"]: each for each in (await desk.approvals()).values()}
+    assert (asked[1].requester, asked[2].requester) == ("UASK", "UCFO")
+    assert asked[2].policy.approvers == ("UBOSS",)
