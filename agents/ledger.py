@@ -5,7 +5,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
@@ -64,10 +64,20 @@ class FileLedger:
                 file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
+                _sync(self._path.parent)
         paid = earlier or entry
         if (paid["amount"], paid["purpose"]) != (entry["amount"], entry["purpose"]):
             raise ToolError("This payment was made before, for another amount or purpose.")
         return {"reference": paid["reference"]}
+
+
+def _sync(folder: Path) -> None:
+    """Have a new file's name on the disk as well."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _paid(file: BinaryIO, key: str) -> dict[str, Any] | None:
@@ -103,23 +113,18 @@ class HttpLedger:
     async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
         """Ask the service to pay; raises ToolError when it refuses or cannot be reached."""
         body = {"amount": amount, "purpose": purpose, "requester": requester}
+        failures: list[BaseException | None] = []
         attempts = AsyncRetrying(
             stop=stop_after_attempt(ATTEMPTS),
             wait=wait_exponential(multiplier=0.1, max=2),
             retry=retry_if_exception_type((aiohttp.ClientConnectionError, TimeoutError, _Busy)),
+            before_sleep=lambda state: failures.append(state.outcome and state.outcome.exception()),
             reraise=True,
         )
         try:
             return await attempts(self._post, body, key)
-        except aiohttp.ClientConnectorError as error:
-            raise ToolError(
-                "The payment service cannot be reached, so nothing was paid. Try again later."
-            ) from error
         except (aiohttp.ClientError, TimeoutError, _Busy) as error:
-            raise ToolError(
-                "The payment service did not answer clearly: whether the money was paid is not "
-                f"known. Do not pay again; a person has to look for the payment with key {key}."
-            ) from error
+            raise ToolError(_unpaid([*failures, error], key)) from error
 
     async def _post(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
         request = self._session.post(
@@ -142,6 +147,16 @@ class HttpLedger:
 
 class _Busy(Exception):
     """The service said something is wrong with it, not with the payment."""
+
+
+def _unpaid(failures: Sequence[BaseException | None], key: str) -> str:
+    """What to say after the last attempt; only what never left this machine is surely not paid."""
+    if all(isinstance(failure, aiohttp.ClientConnectorError) for failure in failures):
+        return "The payment service cannot be reached, so nothing was paid. Try again later."
+    return (
+        "The payment service did not answer clearly: whether the money was paid is not known. Do "
+        f"not pay again; a person has to look for the payment with the key {key}."
+    )
 
 
 def _object(text: str) -> dict[str, Any]:
