@@ -34,7 +34,7 @@ Command = tuple[str | int | float, ...]
 
 MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
     {
-        "pending": frozenset({"approved", "rejected", "expired", "cancelled"}),
+        "pending": frozenset({"pending", "approved", "rejected", "expired", "cancelled"}),
         "approved": frozenset({"started", "void"}),
         "rejected": frozenset(),
         "expired": frozenset(),
@@ -46,7 +46,7 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
         "unknown": frozenset({"done", "cancelled", "started"}),
     }
 )
-"""Where each status may go; nowhere is an end."""
+"""Where each status may go; nowhere is an end. One more vote leaves pending what it is."""
 
 
 class Frozen(BaseModel):
@@ -157,18 +157,7 @@ def opened(
         asked_at=now,
         deadline=deadline,
         payload=initial if isinstance(initial, dict) else None,
-        **question.model_dump(
-            include={
-                "call_id",
-                "agent",
-                "tool",
-                "hint",
-                "args",
-                "payload_schema",
-                "contract",
-                "digest",
-            }
-        ),
+        **question.model_dump(exclude={"dynamic"}),
     )
 
 
@@ -286,7 +275,7 @@ def _reason(approval: Approval) -> str | None:
 
 def _next(approval: Approval, status: Status, changes: Mapping[str, object]) -> Approval:
     """The next record; raises ValueError where the machine has no such move."""
-    if approval.status != "pending" or (status != "pending" and status not in MOVES["pending"]):
+    if status not in MOVES[approval.status]:
         raise ValueError(f"{approval.id} is {approval.status} and cannot become {status}")
     return approval.model_copy(update={**changes, "status": status, "rev": approval.rev + 1})
 
