@@ -168,14 +168,23 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
             id="pending, with whom and until when",
         ),
         pytest.param(
+            {"status": "pending", "waiting_for": "approval", "asked": ["Ana"]},
+            "Your request “pay back” (250, lunch) is waiting for approval by Ana.",
+            id="pending, with what and who",
+        ),
+        pytest.param(
+            {"status": "pending", "waiting_for": "approval", "asked": []},
+            "Your request “pay back” (250, lunch) is waiting for approval.",
+            id="pending, nobody named",
+        ),
+        pytest.param(
             {"error": "pay_back waits for a person's approval; it has not run."},
-            "Your request “pay back” (250, lunch) is under way and not decided or finished yet.",
+            "Your request “pay back” (250, lunch) is under way, not finished yet.",
             id="pending, told as an error",
         ),
         pytest.param(
             {"status": "pending", "ticket_id": "T-7"},
-            "Your request “pay back” (250, lunch) is under way and not decided or finished yet. "
-            "Ticket id T-7.",
+            "Your request “pay back” (250, lunch) is under way, not finished yet. Ticket id T-7.",
             id="pending, with facts",
         ),
     ],

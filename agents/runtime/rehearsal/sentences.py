@@ -58,15 +58,14 @@ def _parsed(value: Any) -> Any:
 
 
 def _waiting(answer: Answered, response: Mapping[str, Any]) -> str:
-    who = response.get("waiting_for") or response.get("asked")
-    whom = words(who) if isinstance(who, (str, list)) and who else ""
+    what, asked = words(response.get("waiting_for")), words(response.get("asked"))
+    waits = f"is waiting for {what or asked}" if what or asked else "is under way, not finished yet"
+    by = f" by {asked}" if what and asked else ""
     until = f" They have until {_moment(response['until'])}." if response.get("until") else ""
-    told = next((words(response[k]) for k in _TELLING if response.get(k)), "")
+    said = next((words(response[k]) for k in _TELLING if response.get(k)), "")
     rest = _listed({k: v for k, v in response.items() if k not in _HIDDEN | {*_TELLING}})
-    extra = f" {_closed(told)}" if told else f" {_closed(_capital(rest))}" if rest else ""
-    if whom:
-        return f"{about(answer)} is waiting for {whom}.{until}{extra}"
-    return f"{about(answer)} is under way and not decided or finished yet.{until}{extra}"
+    extra = f" {_closed(_capital(said or rest))}" if said or rest else ""
+    return f"{about(answer)} {waits}{by}.{until}{extra}"
 
 
 def _refused(answer: Answered, response: Mapping[str, Any]) -> str:
