@@ -1,4 +1,3 @@
-# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
 """The HTTP side: what Slack posts, and whether this process is alive and ready."""
 
 import json

@@ -24,6 +24,9 @@ REASON = "reason"
 DECIDE = "decide"
 """The callback id of the modals in which a person decides."""
 
+NO_WORDS = "(They only mentioned you.)"
+"""What an agent reads of a message without a text: no model takes an empty one."""
+
 Payload = Mapping[str, Any]
 Values = dict[str, JsonValue]
 
@@ -136,7 +139,8 @@ def turn(message: Message, choice: Choice) -> Turn:
         team=message.team, agent=choice.agent, thread=Thread(message.channel, choice.ts)
     )
     delivery = f"m:{message.channel}:{message.ts}"
-    return Turn(id=delivery, session=key, author=message.author, text=choice.text)
+    text = choice.text.strip() or NO_WORDS
+    return Turn(id=delivery, session=key, author=message.author, text=text)
 
 
 def greeting(joined: Joined, *, agent: str) -> Turn:
@@ -243,7 +247,7 @@ def _message(inner: Payload, *, team: str, bot_user: str) -> Message | Ignored:
         return Ignored("other company")
     channel, ts = _text(inner.get("channel")), _text(inner.get("ts"))
     raw, mention = without_mention(_text(inner.get("text")), bot_user)
-    text = unescaped(raw) + _files(inner)
+    text = (unescaped(raw) + _files(inner)).strip()
     if not (channel and ts):
         return Ignored("no place")
     thread_ts = _text(inner.get("thread_ts"))

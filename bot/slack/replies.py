@@ -24,6 +24,8 @@ EVENT_TYPE = "countersign_post"
 """The metadata's event type on every message we post; its payload holds the post's id."""
 PAGES = 10
 PAGE = 200
+QUICK = 1.2
+"""Seconds for a call that a click waits for: Slack waits three for our answer."""
 WAIT = 1.0
 LONG_WAIT = 600.0
 
@@ -148,11 +150,15 @@ class Replies:
 
     async def open_view(self, trigger: str, view: Block) -> Result:
         """Open a modal; a trigger lives three seconds and works once."""
-        return await self._ended(self._client.views_open(trigger_id=trigger, view=view))
+        return await self._ended(
+            self._client.views_open(trigger_id=trigger, view=view), within=QUICK
+        )
 
     async def update_view(self, view_id: str, view: Block) -> Result:
         """Show something else in a modal that is open."""
-        return await self._ended(self._client.views_update(view_id=view_id, view=view))
+        return await self._ended(
+            self._client.views_update(view_id=view_id, view=view), within=QUICK
+        )
 
     async def direct(self, person: str) -> Result:
         """The DM with a person; `place` is its channel id."""
@@ -198,7 +204,7 @@ class Replies:
 
     async def user(self, person: str) -> Answer | Retry | Uncertain | Refused:
         """What Slack knows about a person: the `user` of users.info."""
-        read = await self._answered(self._client.users_info(user=person))
+        read = await self._answered(self._client.users_info(user=person), within=QUICK)
         return cast("Answer", read["user"]) if isinstance(read, Mapping) else read
 
     async def _post(self, thread: Thread, message: Rendered, *, id: str) -> Result:  # noqa: A002
@@ -237,19 +243,23 @@ class Replies:
             return self._client.conversations_replies(ts=thread.ts, **options)
         return self._client.conversations_history(**options)
 
-    async def _ended(self, call: Awaitable[Any], *, key: str = "") -> Result:
+    async def _ended(
+        self, call: Awaitable[Any], *, key: str = "", within: float | None = None
+    ) -> Result:
         """How a call ended; `key` names what of the answer is its place."""
-        read = await self._answered(call)
+        read = await self._answered(call, within=within)
         if not isinstance(read, Mapping):
             return read
         found = _text(_inside(read, key))
         channel = _text(read.get("channel"))
         return Posted(f"{channel}|{found}" if key == "ts" else found)
 
-    async def _answered(self, call: Awaitable[Any]) -> Answer | Retry | Uncertain | Refused:
+    async def _answered(
+        self, call: Awaitable[Any], *, within: float | None = None
+    ) -> Answer | Retry | Uncertain | Refused:
         """What Slack answered, if it did what was asked."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(min(within or self._timeout, self._timeout)):
                 answer = await call
         except SlackApiError as error:
             return ending(error)

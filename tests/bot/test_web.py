@@ -94,3 +94,16 @@ async def test_without_a_signing_secret_nobody_is_let_in() -> None:
         session.post(f"http://127.0.0.1:{port}{web.EVENTS}", data="{}") as response,
     ):
         assert response.status == 404
+
+
+async def test_socket_mode() -> None:
+    """Without a public address the same messages and clicks arrive over a websocket."""
+    async with (
+        LocalSlack(retry_after=()) as slack,
+        open_office(slack, MemorySlot(), socket=True) as office,
+    ):
+        record, card = await office.asked()
+        assert (await slack.click("max", card, "approve")).ok
+        assert (await office.stored(record)).status == "approved"
+        assert (await slack.command("ana", "general", "/nothing")).ok
+        await office.note("ana", "no such command")

@@ -65,7 +65,7 @@ def card(
     blocks = [_who(approval, twin), *_hint(told), *call]
     if told.deceiving:
         blocks.append(small(f":warning: {WARNING}"))
-    blocks += _open(approval, left_out) if is_open else _closed(approval, result)
+    blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
     if left_out and not is_open:
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
     ending = _terms(approval) if is_open else outcome(approval)
@@ -115,7 +115,7 @@ def _hint(told: _Told) -> list[Block]:
     return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint else []
 
 
-def _open(approval: Approval, left_out: bool) -> list[Block]:  # noqa: FBT001
+def _open(approval: Approval, *, left_out: bool) -> list[Block]:
     """What a card has while it can be decided: terms, inputs, buttons."""
     form = inputs(approval)
     fits = len(form) <= INPUTS_LIMIT and _size(form) <= INPUTS_TEXT_LIMIT

@@ -1,7 +1,7 @@
 """The bot's side of Slack without worker and clock: it hears, stores, decides and answers."""
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -122,7 +122,7 @@ class Office:
 
     async def note(self, who: str, text: str) -> dict[str, Any]:
         """Wait for a private note, which nobody else sees."""
-        return await self.slack.wait_for(
+        found = await self.slack.wait_for(
             lambda: next(
                 (
                     each
@@ -132,11 +132,13 @@ class Office:
                 None,
             )
         )
+        assert found is not None
+        return found
 
 
 @asynccontextmanager
 async def open_office(
-    slack: LocalSlack, slot: Slot, *, signing_secret: str | None = None, patience: float = 2.2
+    slack: LocalSlack, slot: Slot, *, socket: bool = False
 ) -> AsyncGenerator[Office]:
     """Open the bot's door for the workspace."""
     async with aiohttp.ClientSession() as session:
@@ -163,19 +165,21 @@ async def open_office(
             team=identity.team,
             run_for=timedelta(days=1),
         )
-        listeners = Listeners(
-            messages=messages, clicks=clicks, people=people, identity=identity, patience=patience
-        )
-        secret = slack.signing_secret if signing_secret is None else signing_secret
+        listeners = Listeners(messages=messages, clicks=clicks, people=people, identity=identity)
+        secret = "" if socket else slack.signing_secret
         app = listeners.app(client=client, signing_secret=secret)
 
         async def ready() -> bool:
             return True
 
-        made = web.application(slack=app, ready=ready)
-        async with web.serve(made, port=0, host="127.0.0.1") as port:
+        made = web.application(slack=None if socket else app, ready=ready)
+        async with AsyncExitStack() as door:
+            port = await door.enter_async_context(web.serve(made, port=0, host="127.0.0.1"))
             url = f"http://127.0.0.1:{port}"
-            slack.connect(f"{url}{web.EVENTS}")
+            if socket:
+                await door.enter_async_context(web.socket_mode(app, app_token=slack.app_token))
+            else:
+                slack.connect(f"{url}{web.EVENTS}")
             yield Office(slack, slot, replies, url)
             slack.connect(None)
             await listeners.close()

@@ -89,6 +89,15 @@ def test_both_events_of_a_mention_are_one_turn() -> None:
     assert str(turn.session) == f"{TEAM}:time_off:thread:C0G9QF9GZ%3A{first.ts}"
 
 
+def test_a_bare_mention_says_something() -> None:
+    """Whoever only names the bot is heard too; no model takes an empty message."""
+    found = event("app_mention", text=f"<@{BOT_USER}>")
+    assert isinstance(found, Message)
+    assert found.text == ""
+    turn = payloads.turn(found, Choice(agent="guide", text=found.text, ts=found.ts))
+    assert turn.text == payloads.NO_WORDS
+
+
 def test_me_message_is_heard() -> None:
     """What somebody writes with /me is written too."""
     found = event("message_channel", subtype="me_message")
