@@ -1,6 +1,5 @@
 """A channel or DM: who is in it, what was said in it, in which order; pure."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -117,15 +116,15 @@ def is_reply(message: JsonObject) -> bool:
     return message.get("thread_ts") not in (None, message["ts"])
 
 
-def default_channels(new_id: Callable[[str], str]) -> list[Channel]:
+def default_channels() -> list[Channel]:
     """The channels of a new workspace; the bot is in all but #random."""
     team = {ANA.id, BEN.id, MAX.id, MIA.id}
     return [
-        Channel(new_id("C"), "general", team | {BOT.id}),
-        Channel(new_id("C"), "expenses", team | {BOT.id}),
-        Channel(new_id("C"), "time-off", team | {BOT.id}),
-        Channel(new_id("C"), "support", team | {BOT.id}),
-        Channel(new_id("C"), "approvals", {MAX.id, MIA.id, BOT.id}, kind="group"),
-        Channel(new_id("C"), "partners", {ANA.id, MAX.id, PAT.id, BOT.id}, is_ext_shared=True),
-        Channel(new_id("C"), "random", set(team)),
+        Channel("C0GENERAL01", "general", team | {BOT.id}),
+        Channel("C0EXPENSES1", "expenses", team | {BOT.id}),
+        Channel("C0TIMEOFF01", "time-off", team | {BOT.id}),
+        Channel("C0SUPPORT01", "support", team | {BOT.id}),
+        Channel("C0APPROVAL1", "approvals", {MAX.id, MIA.id, BOT.id}, kind="group"),
+        Channel("C0PARTNERS1", "partners", {ANA.id, MAX.id, PAT.id, BOT.id}, is_ext_shared=True),
+        Channel("C0RANDOM001", "random", set(team)),
     ]

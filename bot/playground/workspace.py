@@ -30,13 +30,13 @@ class Workspace:
         now: float,
         people: Iterable[Person] = PEOPLE,
         groups: Iterable[UserGroup] = GROUPS,
-        channels: Callable[[Callable[[str], str]], list[Channel]] = default_channels,
+        channels: Callable[[], list[Channel]] = default_channels,
     ) -> None:
         # Starting at the time, ids do not repeat when a bot outlives the workspace.
         self._serial = int(now * 1000)
         self.people = {person.id: person for person in people}
         self.groups = {group.id: group for group in groups}
-        self.channels = {channel.id: channel for channel in channels(self.new_id)}
+        self.channels = {channel.id: channel for channel in channels()}
         self.views = Views(self.new_id)
         self.grants = Grants(self.new_id)
         self.drafts: dict[tuple[str, str], Draft] = {}
@@ -80,14 +80,12 @@ class Workspace:
         for channel in self.channels.values():
             if channel.kind in ("im", "mpim") and channel.members == members:
                 return channel
-        alone = len(members) == 2
-        names = "--".join(sorted(self.people[each].name for each in person_ids))
-        channel = Channel(
-            self.new_id("D" if alone else "C"),
-            "directmessage" if alone else f"mpdm-{names}",
-            members,
-            kind="im" if alone else "mpim",
-        )
+        if len(members) == 2:
+            (person_id,) = person_ids
+            channel = Channel(f"D{person_id[1:]}", "directmessage", members, kind="im")
+        else:
+            names = "--".join(sorted(self.people[each].name for each in person_ids))
+            channel = Channel(self.new_id("C"), f"mpdm-{names}", members, kind="mpim")
         self.channels[channel.id] = channel
         self._changed("channel", channel=channel.id)
         return channel

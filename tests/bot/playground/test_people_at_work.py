@@ -289,6 +289,23 @@ async def test_response_url(slack: LocalSlack, client: AsyncWebClient, app: Asyn
     assert (await reply.send(text="once more")).status_code == 404
 
 
+async def test_response_url_changes_a_message(slack: LocalSlack, client: AsyncWebClient) -> None:
+    """A message that was clicked is replaced, blocks and all, and taken away."""
+    where = slack.workspace.channel("general").id
+    posted = await client.chat_postMessage(channel=where, text="Go?", blocks=card())
+    token = slack.workspace.grants.reply("U0", channel_id=where, ts=posted["ts"], now=slack.now)
+    reply = AsyncWebhookClient(f"{slack.url}/response/{token}")
+    await reply.send(text="gone", replace_original=True)
+    (left,) = slack.messages("#general")
+    assert (left["text"], "blocks" in left) == ("gone", False)
+    bad = await reply.send(text="x", blocks=[{"type": "banner"}])
+    assert bad.status_code == 400
+    await reply.send(text="", delete_original=True)
+    assert slack.messages("#general") == []
+    again = await reply.send(text="", delete_original=True)
+    assert "message_not_found" in again.body
+
+
 @pytest.mark.parametrize(
     ("deed", "what"),
     [

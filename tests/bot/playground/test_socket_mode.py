@@ -1,7 +1,12 @@
 """Socket Mode: the unmodified client connects, and takes events, clicks and commands."""
 
+import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
+import aiohttp
+import pytest
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -34,3 +39,27 @@ async def test_events_and_commands(slack: LocalSlack, client: AsyncWebClient) ->
         await handler.close_async()
     assert heard == ["hello", "mine"]
     assert [each["text"] for each in slack.dms("ana")] == ["hello", "done"]
+
+
+async def test_frames(slack: LocalSlack, client: AsyncWebClient) -> None:
+    """Frames are Slack's; an unacknowledged event comes again, and a ticket opens one socket."""
+    url = (await client.apps_connections_open(app_token=slack.app_token))["url"]
+    async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
+        hello = await socket.receive_json()
+        said = asyncio.ensure_future(slack.dm("ana", "hello"))
+        first = await socket.receive_json()
+        assert (await said).status == 0
+        second = await socket.receive_json()
+        await socket.send_json({"envelope_id": second["envelope_id"]})
+        await slack.settled()
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await session.ws_connect(url)
+    assert set(hello) == set(sample("socket_hello"))
+    assert set(second) == set(sample("socket_events_api_retry"))
+    assert first["payload"] == second["payload"]
+    assert slack.delivery.records[-1].ok
+
+
+def sample(name: str) -> Any:
+    """A frame as Slack documents it."""
+    return json.loads((Path(__file__).parent / "fixtures" / f"{name}.json").read_text())

@@ -198,6 +198,23 @@ async def test_views(slack: LocalSlack, client: AsyncWebClient) -> None:
     assert len(slack.modals("max")) == 2
 
 
+async def test_views_pile_up_to_three(slack: LocalSlack, client: AsyncWebClient) -> None:
+    """A fourth modal is refused, and so is an external id that is taken."""
+    top = (await client.views_open(trigger_id=trigger(slack), view=modal(external_id="x")))["view"]
+
+    def inside() -> str:
+        return slack.workspace.grants.trigger(MAX.id, now=slack.now, view_id=top["id"])
+
+    with pytest.raises(SlackApiError, match="duplicate_external_id"):
+        await client.views_push(trigger_id=inside(), view=modal(external_id="x"))
+    for _ in range(2):
+        await client.views_push(trigger_id=inside(), view=modal())
+    with pytest.raises(SlackApiError, match="push_limit_reached"):
+        await client.views_push(trigger_id=inside(), view=modal())
+    await client.views_update(external_id="x", view=modal(title=plain("Found")))
+    assert slack.modals("max")[0]["title"]["text"] == "Found"
+
+
 async def test_home(slack: LocalSlack, client: AsyncWebClient) -> None:
     """A Home is published, and replaced under its hash."""
     first = (await client.views_publish(user_id=MAX.id, view=home()))["view"]
