@@ -20,6 +20,7 @@ from agents.runtime.errors import (
     UsageError,
 )
 from agents.runtime.events import Event, EventActions
+from agents.runtime.held import hold
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 from agents.runtime.payload import check as check_payload
 from agents.runtime.runner import Runner
@@ -27,7 +28,6 @@ from agents.runtime.sessions import InMemorySessionService, Session, SessionServ
 from agents.runtime.slot.port import (
     Companions,
     Decide,
-    Decided,
     Entry,
     Post,
     Record,
@@ -46,7 +46,6 @@ __all__ = [
     "ApprovalPolicy",
     "Companions",
     "Decide",
-    "Decided",
     "Entry",
     "Event",
     "EventActions",
@@ -79,4 +78,5 @@ __all__ = [
     "ToolError",
     "UsageError",
     "check_payload",
+    "hold",
 ]

@@ -8,6 +8,7 @@ run, stop and start. A tick returns at once; a sweep that is still running is no
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from apscheduler.events import (
     EVENT_JOB_ERROR,
@@ -17,7 +18,17 @@ from apscheduler.events import (
 )
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from agents import SessionKey, Slot
 from bot import logs
+from bot.approvals.decide import settle
+from bot.index import Index
+
+EXPIRY = 1.0
+RECONCILE = 30.0
+"""Seconds between two looks at what is due, and between two steps of reading everything again."""
+DUE = 500
+AT_ONCE = 100
+"""Approvals of one look; sessions of one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,60 @@ class Clock:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def sweeps(slot: Slot, index: Index, *, apps: Sequence[str], tenant: str) -> tuple[Sweep, ...]:
+    """Everything that is looked at again and again, in a session's own time or in ours."""
+    walk = Walk(slot, index, apps=apps, tenant=tenant)
+    return (
+        Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
+        Sweep("reconcile", RECONCILE, walk.step),
+    )
+
+
+async def close_due(slot: Slot, index: Index) -> int:
+    """Close approvals whose time is up; how many were looked at."""
+    due = await index.claim_due(DUE)
+    for key, approval_id in due:
+        approval = await settle(slot, key, approval_id, index=index.ring(key))
+        if approval and approval.status == "pending" and approval.deadline is not None:
+            await index.send(index.approval_due(key, approval_id, approval.deadline))
+        else:
+            await index.send(index.approval_over(key, approval_id))
+    return len(due)
+
+
+class Walk:
+    """Reads every session again, a few at a time: what is due is a hint, and hints get lost."""
+
+    def __init__(self, slot: Slot, index: Index, *, apps: Sequence[str], tenant: str) -> None:
+        """Start at the first app's oldest session."""
+        self._slot = slot
+        self._index = index
+        self._apps = apps
+        self._tenant = tenant
+        self._left: list[SessionKey] = []
+
+    async def step(self) -> int:
+        """Look at the next sessions; how many had something to do."""
+        if not self._left:
+            for app in self._apps:
+                self._left += await self._slot.list(app=app, tenant=self._tenant)
+        now, self._left = self._left[:AT_ONCE], self._left[AT_ONCE:]
+        return sum([await self._look(key) for key in now])
+
+    async def _look(self, key: SessionKey) -> bool:
+        """Make a session due that has something to do, and its open approvals at their time."""
+        view = await self._slot.read(key, parts=("posts", "approvals"))
+        if view is None:
+            return False
+        left = any(call.kind == "tool" for call in view.open.values())
+        due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
+        for record in view.approvals.values():
+            if record.status == "pending" and record.deadline is not None:
+                due += self._index.approval_due(key, record.id, record.deadline)
+        await self._index.send(due)
+        return bool(due)
 
 
 async def _run(sweep: Sweep) -> None:

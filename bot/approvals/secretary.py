@@ -6,11 +6,11 @@ session are handed in before a turn, and what a turn opens is remembered until i
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from agents import Command, Companions, Event, SessionKey, Slot, Story
+from agents import Companions, Event, SessionKey, Slot, Story
 from bot import logs
 from bot.approvals.companions import Rules, Scene, plan
 from bot.approvals.decide import settle
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Command
 
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due now."""

@@ -1,0 +1,376 @@
+# pyright: reportUnknownMemberType=false
+"""Settings -> all parts of one process, opened and closed in one place.
+
+The order is that of need: the store, Slack, the agents, the way in and the way out. The door is
+opened last and closed first.
+"""
+
+import asyncio
+import os
+import secrets
+import socket
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
+
+from agents import Agent, Model, Runner, SessionKey, SessionService, Slot
+from agents.ledger import FileLedger, HttpLedger
+from agents.reimbursement import reimbursement_agent
+from agents.runtime.gemini import Gemini, GeminiOptions
+from agents.runtime.rehearsal import RehearsalModel
+from agents.runtime.slot.redis import Client, RedisSlot, connect
+from agents.time_off import time_off_agent
+from bot import doctor, logs, web
+from bot.approvals.companions import Rules
+from bot.approvals.policy import Defaults
+from bot.approvals.secretary import Secretary
+from bot.clock import Clock, sweeps
+from bot.embedded import EmbeddedStore
+from bot.errors import SettingsError
+from bot.guide import guide
+from bot.index import Index
+from bot.outbox import Outbox
+from bot.routing import resolved
+from bot.settings import REHEARSAL, Route, Settings
+from bot.slack.clicks import Clicks
+from bot.slack.listeners import Identity, Listeners
+from bot.slack.messages import Messages
+from bot.slack.people import People
+from bot.slack.replies import Replies, web_client
+from bot.turns import thread_of
+from bot.worker import Worker, farewell
+
+STORE_WAIT = 30.0
+RELEASE_WAIT = 120.0
+SLACK_WAIT = 30.0
+
+Work = Callable[[asyncio.Event], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bot:
+    """One process, open: `port` is where it listens (0 without web), `work` what it does."""
+
+    port: int
+    work: Sequence[Work]
+    door: AsyncExitStack
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        """Do the work until `stopping` is set: then take nothing new and end what is in hand."""
+        async with asyncio.TaskGroup() as group:
+            for each in self.work:
+                group.create_task(_until(each, stopping))
+            await stopping.wait()
+            logs.info("bot.stopping")
+            await self.door.aclose()
+
+
+async def run(settings: Settings, *, stopping: asyncio.Event) -> None:
+    """Play the roles of `settings` until `stopping` is set.
+
+    Raises SettingsError, StoreUnavailable, StoreUnsafe: one sentence each.
+    """
+    settings.require_slack()
+    settings.require_model()
+    async with opened(settings) as bot:
+        await bot.run(stopping)
+    logs.info("bot.stopped")
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings, *, agents: Sequence[Agent] | None = None
+) -> AsyncGenerator[Bot]:
+    """All parts of one process; `agents` stand in for those of this project."""
+    settings.require_store()
+    async with AsyncExitStack() as stack:
+        store = await _store(settings, stack)
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        if agents is None:
+            agents = ours(settings, session)
+        slack = await _slack(settings, session)
+        desk = _desk(settings, store=store, slack=slack, agents=[*agents, guide(agents)])
+        work = _work(settings, desk, models=partial(_model, settings, stack))
+        door = await stack.enter_async_context(AsyncExitStack())
+        port = await _open_door(settings, desk, door)
+        logs.info("bot.started", roles=",".join(settings.roles), port=port)
+        yield Bot(port=port, work=work, door=door)
+
+
+async def release(settings: Settings) -> str:
+    """Check what a release would run with; a sentence when all is well.
+
+    Raises SettingsError, StoreUnavailable, StoreUnsafe.
+    """
+    settings.require_slack()
+    settings.require_model()
+    if settings.redis_url is None:
+        return "The settings are complete but for REDIS_URL, which the add-on has yet to set."
+    async with AsyncExitStack() as stack:
+        await _store(settings, stack, wait=RELEASE_WAIT)
+    return "Settings and store are ready."
+
+
+def ours(settings: Settings, session: aiohttp.ClientSession) -> tuple[Agent, ...]:
+    """The agents of this project; the guide to them comes by itself."""
+    ledger = (
+        HttpLedger(settings.payments_url, session=session)
+        if settings.payments_url
+        else FileLedger(settings.ledger_path)
+    )
+    return (reimbursement_agent(ledger), time_off_agent())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Slack:
+    """The workspace we are in: its client, who we are there, and its channels by name."""
+
+    client: AsyncWebClient
+    replies: Replies
+    identity: Identity
+    channels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Desk:
+    """What every role needs."""
+
+    slot: Slot
+    index: Index
+    slack: _Slack
+    agents: Sequence[Agent]
+    routes: Mapping[str, Route]
+    rules: Callable[[SessionKey], Rules]
+
+
+async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
+    """A client of the store, which answers and may be used."""
+    if settings.redis_url:
+        url = settings.redis_url.get_secret_value()
+    else:
+        url = (await stack.enter_async_context(EmbeddedStore(settings.data_dir))).url
+    if settings.dyno and url.startswith("rediss://"):
+        logs.warning("settings.unsafe", why="Heroku's store proves its name by no known authority")
+    client = connect(url, verify=not settings.dyno)
+    stack.push_async_callback(client.aclose)
+    await doctor.wait_for_store(client, seconds=wait)
+    await doctor.check_store(
+        client, production=bool(settings.dyno), durable=settings.require_durable_store
+    )
+    return client
+
+
+async def _slack(settings: Settings, session: aiohttp.ClientSession) -> _Slack:
+    """The workspace behind the settings; raises SettingsError when it does not know us."""
+    token = settings.slack_bot_token
+    client = web_client(
+        token.get_secret_value() if token else "", api_url=settings.slack_api_url, session=session
+    )
+    replies = Replies(client)
+    names = [settings.approvers_channel, *settings.routes]
+    names += [route.approvers_channel for route in settings.routes.values()]
+    channels: Mapping[str, str] = {}
+    identity = await _identity(client)
+    if any(name and name.startswith("#") for name in names):
+        channels = await _channels(replies)
+    return _Slack(client=client, replies=replies, identity=identity, channels=channels)
+
+
+async def _identity(client: AsyncWebClient) -> Identity:
+    try:
+        async for attempt in AsyncRetrying(
+            stop=stop_after_delay(SLACK_WAIT),
+            wait=wait_exponential(multiplier=0.2, max=5),
+            retry=retry_if_exception_type((aiohttp.ClientError, TimeoutError)),
+            reraise=True,
+        ):
+            with attempt:
+                told = await client.auth_test()
+                return Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"])
+    except SlackApiError as error:
+        code = error.response.get("error")
+        raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {code}.") from None
+    except (aiohttp.ClientError, TimeoutError) as error:
+        raise SettingsError(f"Slack does not answer at SLACK_API_URL ({error}).") from None
+    raise AssertionError("a retry ends with a result or an exception")
+
+
+async def _channels(replies: Replies) -> Mapping[str, str]:
+    found = await replies.channels()
+    if isinstance(found, Mapping):
+        return found
+    raise SettingsError(f"The workspace's channels cannot be listed, and #names need them: {found}.")
+
+
+def _desk(
+    settings: Settings, *, store: Client, slack: _Slack, agents: Sequence[Agent]
+) -> _Desk:
+    """What every role needs, out of what is open."""
+    slot = RedisSlot(
+        store,
+        prefix=settings.key_prefix,
+        session_ttl=int(settings.session_ttl.total_seconds() * 1000),
+    )
+    index = Index(store, prefix=settings.key_prefix)
+    routes = resolved(
+        settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
+    )
+    return _Desk(
+        slot=slot,
+        index=index,
+        slack=slack,
+        agents=agents,
+        routes=routes,
+        rules=_rules(settings, index=index, slack=slack, agents=agents, routes=routes),
+    )
+
+
+def _rules(
+    settings: Settings,
+    *,
+    index: Index,
+    slack: _Slack,
+    agents: Sequence[Agent],
+    routes: Mapping[str, Route],
+) -> Callable[[SessionKey], Rules]:
+    """How the questions of a session are put: its channel's route may name another place."""
+    policies = {
+        tool.name: tool.approval
+        for agent in agents
+        for member in agent.family()
+        for tool in map(member.tool, member.tool_names())
+        if tool and tool.approval
+    }
+    defaults = Defaults(approvers=settings.approvers, ttl=settings.approval_ttl)
+    everywhere = _channel(settings.approvers_channel, slack.channels)
+
+    def rules(key: SessionKey) -> Rules:
+        route = routes.get(thread_of(key).channel)
+        channel = (route and route.approvers_channel) or everywhere
+        return Rules(due=index.approval_due, policies=policies, defaults=defaults, channel=channel)
+
+    return rules
+
+
+def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
+    """The id of the approvers' channel."""
+    if not name or not name.startswith("#"):
+        return name or None
+    if name.removeprefix("#") not in channels:
+        raise SettingsError(f"COUNTERSIGN_APPROVERS_CHANNEL: there is no channel {name} here.")
+    return channels[name.removeprefix("#")]
+
+
+def _work(
+    settings: Settings, desk: _Desk, *, models: Callable[[str], Model]
+) -> tuple[Work, ...]:
+    """What the roles of this process do all the time."""
+    work: list[Work] = []
+    if "worker" in settings.roles:
+        work.append(_worker(settings, desk, models=models).run)
+    if "clock" in settings.roles:
+        apps = [agent.name for agent in desk.agents]
+        team = desk.slack.identity.team
+        work.append(Clock(sweeps(desk.slot, desk.index, apps=apps, tenant=team)).run)
+    return tuple(work)
+
+
+def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> Worker:
+    secretary = Secretary(
+        slot=desk.slot, rules=desk.rules, ring=desk.index.ring, nonces=iter(_nonce, "")
+    )
+    team = desk.slack.identity.team
+    sessions = SessionService(desk.slot, tenant=team)
+    runner = partial(
+        Runner,
+        session_service=sessions,
+        models=models,
+        companion=secretary.companions,
+        tenant=team,
+    )
+    return Worker(
+        index=desk.index,
+        slot=desk.slot,
+        runners={agent.name: runner(agent=agent) for agent in desk.agents},
+        farewell=runner(agent=farewell()),
+        secretary=secretary,
+        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies),
+        owner=f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}",
+        lease=int(settings.lease * 1000),
+    )
+
+
+def _nonce() -> str:
+    return secrets.token_urlsafe(9)
+
+
+def _model(settings: Settings, stack: AsyncExitStack, name: str) -> Model:
+    """The model of that name; without a name the default one."""
+    if settings.model == REHEARSAL:
+        return RehearsalModel()
+    key = settings.gemini_api_key
+    model = Gemini(
+        name or settings.model,
+        GeminiOptions(
+            api_key=key.get_secret_value() if key else "",
+            base_url=settings.gemini_base_url,
+            api_version=settings.gemini_api_version,
+        ),
+    )
+    stack.push_async_exit(model)
+    return model
+
+
+async def _open_door(settings: Settings, desk: _Desk, door: AsyncExitStack) -> int:
+    """Let Slack in, if this process has that role; returns the port."""
+    if "web" not in settings.roles:
+        return 0
+    listeners = _listeners(settings, desk)
+    secret, token = settings.slack_signing_secret, settings.slack_app_token
+    app = listeners.app(
+        client=desk.slack.client, signing_secret=secret.get_secret_value() if secret else ""
+    )
+    door.push_async_callback(listeners.close)
+    if token:
+        await door.enter_async_context(
+            web.socket_mode(app, app_token=token.get_secret_value())
+        )
+    made = web.application(slack=app if secret else None, ready=desk.index.answers)
+    return await door.enter_async_context(web.serve(made, port=settings.port))
+
+
+def _listeners(settings: Settings, desk: _Desk) -> Listeners:
+    identity, replies = desk.slack.identity, desk.slack.replies
+    people = People(replies, team=identity.team, clock=time.monotonic)
+    messages = Messages(
+        slot=desk.slot,
+        doorbell=desk.index,
+        routes=desk.routes,
+        agents=desk.agents,
+        team=identity.team,
+        bot_user=identity.user,
+    )
+    clicks = Clicks(
+        slot=desk.slot,
+        replies=replies,
+        people=people,
+        ring=desk.index.ring,
+        team=identity.team,
+        run_for=settings.execution_ttl,
+    )
+    return Listeners(messages=messages, clicks=clicks, people=people, identity=identity)
+
+
+async def _until(work: Work, stopping: asyncio.Event) -> None:
+    """Do work; when it fails, everything stops."""
+    try:
+        await work(stopping)
+    finally:
+        stopping.set()

@@ -1,0 +1,207 @@
+"""The one way from a turn to what is owed to Slack.
+
+A worker claims sessions that are due, works through each one's inbox with its agent's runner, and
+pays what is owed after every stored event. Nothing here knows why a session is due: a message, a
+decision, news of a ticket and a post that could not be made yet all look alike.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from contextlib import aclosing
+
+from agents import (
+    Agent,
+    ModelUnavailable,
+    Runner,
+    SessionBusy,
+    SessionConflict,
+    SessionKey,
+    Slot,
+    StoreUnavailable,
+    hold,
+)
+from bot import logs
+from bot.approvals.secretary import Secretary
+from bot.guide import Fixed
+from bot.index import Claim, Index
+from bot.outbox import Debt, Outbox
+
+GRACE = 15.0
+"""Seconds that turns in hand are left to end in after SIGTERM; the platform kills after 30."""
+RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
+"""Seconds until a turn that failed is tried again; the last one repeats."""
+BUSY = 0.5
+"""Seconds until a session is looked at again that somebody else has in hand."""
+GONE = "The agent of this conversation is not here any more, so nothing was done."
+
+
+def farewell() -> Agent:
+    """Who answers in sessions whose agent was taken away by a deploy."""
+    return Agent(name="farewell", model=Fixed(GONE))
+
+
+class Worker:
+    """Works sessions off until it is told to stop: `await Worker(…).run(stopping)`.
+
+    `runners` are by the agent's name, `farewell` serves the sessions of all others. `owner` names
+    this process in leases, `lease` is in milliseconds, at most `concurrency` sessions are in hand
+    at once.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: Index,
+        slot: Slot,
+        runners: Mapping[str, Runner],
+        farewell: Runner,
+        secretary: Secretary,
+        outbox: Outbox,
+        owner: str,
+        lease: int = 30_000,
+        concurrency: int = 16,
+    ) -> None:
+        """Keep the parts; nothing runs yet."""
+        self._index = index
+        self._slot = slot
+        self._runners = runners
+        self._farewell = farewell
+        self._secretary = secretary
+        self._outbox = outbox
+        self._owner = owner
+        self._lease = lease
+        self._concurrency = concurrency
+        self._claims: dict[SessionKey, Claim] = {}
+        self._turns: dict[SessionKey, asyncio.Task[None]] = {}
+        self._failures: dict[SessionKey, int] = {}
+
+    async def run(self, stopping: asyncio.Event, *, grace: float = GRACE) -> None:
+        """Claim and work until `stopping` is set, then end what is in hand or hand it back."""
+        stop = asyncio.create_task(stopping.wait())
+        try:
+            while not stop.done():
+                await self._claim(stop)
+        finally:
+            stop.cancel()
+            await self._let_end(grace)
+
+    async def _claim(self, stop: "asyncio.Task[object]") -> None:
+        """Take what is due and fits, or wait until something ends, is due, or all stops."""
+        room = self._concurrency - len(self._turns)
+        if not room:
+            await asyncio.wait({*self._turns.values(), stop}, return_when=asyncio.FIRST_COMPLETED)
+            return
+        try:
+            claims = await self._index.claim(room, lease=self._lease)
+            for claim in claims:
+                self._take(claim)
+            if not claims:
+                await self._idle(stop)
+        except StoreUnavailable as raised:
+            logs.warning("store.unavailable", error=raised)
+            await asyncio.wait({stop}, timeout=1)
+
+    async def _idle(self, stop: "asyncio.Task[object]") -> None:
+        """Wait for the doorbell, a second at most."""
+        bell = asyncio.create_task(self._index.wait())
+        await asyncio.wait({bell, stop}, return_when=asyncio.FIRST_COMPLETED)
+        bell.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await bell
+
+    def _take(self, claim: Claim) -> None:
+        """Start a turn; one that is in hand already is started once more when it has ended."""
+        self._claims[claim.key] = claim
+        if claim.key not in self._turns:
+            self._start(claim.key)
+
+    def _start(self, key: SessionKey) -> None:
+        # Not in a TaskGroup: a turn that fails must not stop the others.
+        task = asyncio.create_task(self._work(self._claims.pop(key)))
+        self._turns[key] = task
+        task.add_done_callback(lambda _: self._ended(key))
+
+    def _ended(self, key: SessionKey) -> None:
+        del self._turns[key]
+        if key in self._claims:
+            self._start(key)
+
+    async def _let_end(self, grace: float) -> None:
+        """Wait for the turns in hand; what lasts too long is cancelled and handed back."""
+        self._claims.clear()
+        if not self._turns:
+            return
+        await asyncio.wait(self._turns.values(), timeout=grace)
+        late = list(self._turns.values())
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    async def _work(self, claim: Claim) -> None:
+        """One claimed session, and when to look at it again."""
+        key = claim.key
+        with logs.bound(session=str(key)):
+            try:
+                pause = await self._turn(key)
+            except asyncio.CancelledError:
+                await self._index.send(self._index.ring(key))
+                raise
+            except StoreUnavailable as raised:
+                logs.warning("store.unavailable", error=raised)
+                return  # the claim runs out, and then it is due again
+            except Exception as raised:  # noqa: BLE001 - the worker's rim: nothing may stop it
+                pause = self._pause_after(key, raised)
+            else:
+                self._failures.pop(key, None)
+            if pause is None:
+                await self._index.done(claim)
+            else:
+                await self._index.send(self._index.ring(key, after=pause))
+
+    async def _turn(self, key: SessionKey) -> float | None:
+        """Work through a session; seconds until something of it can be tried again, or None."""
+        debt = await self._outbox.debt(key)
+        self._secretary.remember(key, debt.approvals)
+        try:
+            if debt.posts:
+                await self._settle(key, debt)
+            await self._serve(key, debt)
+            await debt.look()
+            if debt.posts and debt.wait is None:
+                await self._settle(key, debt)
+            return debt.wait
+        finally:
+            self._secretary.forget(key)
+
+    async def _serve(self, key: SessionKey, debt: Debt) -> None:
+        """Work off the inbox; what each stored event owes is paid before the next step."""
+        runner = self._runners.get(key.app, self._farewell)
+        async with aclosing(runner.serve(key, owner=self._owner, lease=self._lease)) as events:
+            async for event in events:
+                if not event.partial:
+                    await self._secretary.settle(key)
+                    await debt.pay()
+
+    async def _settle(self, key: SessionKey, debt: Debt) -> None:
+        """Pay what no turn will pay: a card's new state, a post that waited for Slack."""
+        async with hold(self._slot, key, owner=self._owner, lease=self._lease):
+            await self._secretary.settle(key)
+            await debt.pay()
+
+    def _pause_after(self, key: SessionKey, raised: Exception) -> float:
+        """Seconds to wait after a turn failed, longer each time."""
+        match raised:
+            case SessionBusy():
+                logs.info("turn.busy")
+                return BUSY
+            case SessionConflict():
+                logs.warning("lease.lost")
+                return 0
+            case ModelUnavailable():
+                logs.warning("model.failed", error=raised)
+            case _:
+                logs.error("turn.failed", error=raised)
+        failures = self._failures.get(key, 0)
+        self._failures[key] = failures + 1
+        return RETRIES[min(failures, len(RETRIES) - 1)]

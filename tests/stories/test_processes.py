@@ -1,0 +1,114 @@
+"""Bots in processes of their own: killed, started again, and two of them at once."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.playground import LocalSlack
+from bot.playground.run import BotProcess, environment
+from tests.conftest import unused_port
+from tests.stories.office import Message, Office, buttons
+
+REQUESTS = 200
+
+
+@asynccontextmanager
+async def process(
+    slack: LocalSlack, store: str, folder: Path, *, command: str = ""
+) -> AsyncIterator[BotProcess]:
+    """A bot in a process of its own, which plays all roles or the one of `command`."""
+    port = unused_port()
+    given = environment(slack, store=store, ledger=folder / "ledger.jsonl", port=port)
+    roles = (command,) if command else ()
+    async with BotProcess(*roles, environment=given, folder=folder) as bot:
+        if command != "worker":
+            slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        yield bot
+
+
+async def test_a_killed_bot_goes_on_where_it_was(
+    slack: LocalSlack, store_url: str, tmp_path: Path
+):
+    """Killed while a card waits and started again: the old card works, and pays once."""
+    office = Office(slack, tmp_path / "ledger.jsonl")
+    async with process(slack, store_url, tmp_path) as bot:
+        thread = await office.ask("please reimburse 200 dollars for the hotel")
+        card = await office.card("200")
+        await bot.kill()
+        assert (await slack.click("max", card, "approve")).warning
+        await bot.start()
+        for who in ("max", "mia", "max"):
+            assert (await slack.click(who, card, "approve")).ok
+        await office.answer(thread, "Paid")
+        await office.closed(card, "Approved")
+        assert office.amounts() == [200]
+
+
+async def test_what_was_asked_while_the_bot_was_down_is_answered(store_url: str, tmp_path: Path):
+    """Slack brings a message again until the bot is back; it is answered once."""
+    async with (
+        LocalSlack(retry_after=(0.2, 2.0, 5.0)) as slack,
+        process(slack, store_url, tmp_path) as bot,
+    ):
+        office = Office(slack, tmp_path / "ledger.jsonl")
+        await bot.kill()
+        said = await slack.mention("ana", "expenses", "please reimburse 50 dollars for lunch")
+        assert said.status == 0
+        await bot.start()
+        await office.answer(said.ts, "Paid")
+        assert office.amounts() == [50]
+
+
+async def test_a_bot_that_is_told_to_stop_stops(
+    slack: LocalSlack, store_url: str, tmp_path: Path
+):
+    """SIGTERM ends the process soon and with status 0; what was stored is there for the next."""
+    office = Office(slack, tmp_path / "ledger.jsonl")
+    async with process(slack, store_url, tmp_path) as bot:
+        await office.ask("please reimburse 200 dollars for the hotel")
+        card = await office.card("200")
+        assert await bot.stop() == 0
+        await bot.start()
+        await slack.click("mia", card, "approve")
+        await office.closed(card, "Approved")
+        assert office.amounts() == [200]
+
+
+async def test_two_processes_and_two_clicks_at_the_same_instant(
+    slack: LocalSlack, store_url: str, tmp_path: Path
+):
+    """200 requests, two workers, two people who press Approve at once: each is paid once."""
+    office = Office(slack, tmp_path / "ledger.jsonl")
+    async with (
+        process(slack, store_url, tmp_path),
+        process(slack, store_url, tmp_path, command="worker"),
+    ):
+        cards = await _asked(office)
+        clicks = [slack.click(who, card, "approve") for card in cards for who in ("max", "mia")]
+        noticed = await asyncio.gather(*clicks)
+        await slack.wait_for(lambda: len(office.paid()) >= REQUESTS, timeout=30)
+        for card in cards:
+            await office.closed(card, "Approved")
+    assert all(each.ok for each in noticed)
+    paid = Counter(payment["amount"] for payment in office.paid())
+    assert paid == dict.fromkeys(range(200, 200 + REQUESTS), 1)
+
+
+async def _asked(office: Office) -> list[Message]:
+    """Two hundred requests, each for another sum; their cards, once all are there."""
+    await asyncio.gather(
+        *(
+            office.slack.mention(
+                "ana", "expenses", f"please reimburse {amount} dollars for the hotel"
+            )
+            for amount in range(200, 200 + REQUESTS)
+        )
+    )
+
+    def all_there() -> list[Message]:
+        cards = [card for card in office.slack.messages("approvals") if buttons(card)]
+        return cards if len(cards) == REQUESTS else []
+
+    return await office.slack.wait_for(all_there, timeout=30)
