@@ -15,7 +15,7 @@ NOW = 1_796_000_000_000
 
 def payload(name: str) -> dict[str, Any]:
     """The body of a sample, as Slack sends it."""
-    return json.loads((FIXTURES / f"{name}.json").read_text())["payload"]
+    return json.loads((FIXTURES / f"{name}.json").read_text())
 
 
 def approval(**given: Any) -> Approval:
