@@ -58,7 +58,7 @@ class Asking:
             invocation_id=step.invocation,
             agent_name=step.agent.name,
             app_name=held.key.app,
-            user_id=held.user,
+            user_id=held.user(step.invocation),
             session_id=held.key.id,
             state=State(held.view(step.invocation, step.branch)),
         )

@@ -61,7 +61,7 @@ class Calling:
             invocation_id=call.invocation,
             agent_name=agent.name,
             app_name=held.key.app,
-            user_id=held.user,
+            user_id=held.user(call.invocation),
             session_id=held.key.id,
             idempotency_key=f"{held.key}:{call.id}",
             state=State(live),
@@ -148,7 +148,7 @@ class Calling:
     async def _started(self, tool: Tool, bound: Bound) -> Outcome | None:
         call = self.call
         if self.agent.nested(call.name) is not None:
-            return entered(call, bound, user=self.held.user)
+            return entered(call, bound, user=self.held.user(call.invocation))
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
         may_ask = call.question is None and _takes_context(tool)

@@ -131,7 +131,7 @@ class Held:
             state={k: v for k, v in state.items() if not k.startswith(("app:", "user:"))},
             app_state={k: v for k, v in state.items() if k.startswith("app:")},
             user_state={k: v for k, v in state.items() if k.startswith("user:")},
-            user=self.user,
+            user=self.user(new[0].invocation_id) if new else None,
             pop=self.entry if self._popping else None,
             opened=opened,
             closed=closed,
@@ -140,13 +140,9 @@ class Held:
             companions=companions,
         )
 
-    @property
-    def user(self) -> str:
-        """The person whose words are worked on; the session's user when nobody is named."""
-        for event in reversed(self.story.events):
-            if event.author == USER and event.user_id:
-                return event.user_id
-        return self.key.user
+    def user(self, invocation: str) -> str:
+        """The person an invocation works for; the session's user when nobody is named."""
+        return self.story.requesters.get(invocation, self.key.user)
 
     def _remember(self, event: Event) -> None:
         for key, value in event.actions.state_delta.items():

@@ -86,7 +86,8 @@ class Story:
     """The events of a session in hand, folded.
 
     `calls` are all there are, by id; `unsettled` those without an answer, `open` those without
-    their last one.
+    their last one. `requesters` maps an invocation to the person whose words began it: whoever
+    answers a question in between is not.
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -96,6 +97,7 @@ class Story:
         self.unsettled: dict[str, Call] = {}
         self.open: dict[str, Call] = {}
         self.branches: dict[str | None, Branch] = {None: Branch()}
+        self.requesters: dict[str, str] = {}
         self._requests: dict[str, str] = {}
         for event in events:
             self.add(event)
@@ -199,6 +201,8 @@ class Story:
                 self._news(event, response, branch)
         if any(p.function_response is None for p in event.parts):
             branch.spoken_to, branch.invocation = True, event.invocation_id
+            if event.user_id and event.branch is None:
+                self.requesters.setdefault(event.invocation_id, event.user_id)
             parent = event.branch and self.calls.get(event.branch.rsplit("@", 1)[-1])
             if parent and parent.status == "new":
                 parent.status = "entered"
