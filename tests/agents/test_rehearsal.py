@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents import Agent, LlmRequest, LlmResponse
+from agents.runtime.arguments import Bound
 from agents.runtime.rehearsal import RehearsalModel
 from tests.agents.rehearsal_sentences import AGENTS, ROWS, TODAY, Row
 
@@ -353,6 +356,29 @@ async def test_a_text_streams_in_pieces() -> None:
         whole.content or types.Content()
     )
     assert len(await streamed("reimburse 50 for lunch")) == 1
+
+
+WORDS = sorted({word for row in ROWS for word in row.said.split()})
+ODD = ["9" * 400, "1.2.3.4", "31.02.", "99/99/9999", "25pm", "½", "\x00", "> x\n", "“", "'", "{}"]
+
+
+@given(
+    name=st.sampled_from(sorted(AGENTS)),
+    said=st.lists(
+        st.lists(st.sampled_from(WORDS) | st.sampled_from(ODD) | st.text(max_size=6), min_size=1),
+        min_size=1,
+        max_size=3,
+    ),
+)
+@settings(deadline=None, max_examples=60)
+async def test_whatever_is_said_its_calls_fit_the_tools(name: str, said: list[list[str]]) -> None:
+    """No sentence makes it fail, call what is not offered, or send arguments a tool refuses."""
+    answer = await talked(AGENTS[name], *(" ".join(words) for words in said))
+    for tool, args in calls(answer):
+        found = AGENTS[name].tool(tool)
+        assert found is not None
+        assert isinstance(found.bind(args), Bound)
+    assert calls(answer) or text(answer)
 
 
 async def test_the_same_words_bring_about_the_same() -> None:

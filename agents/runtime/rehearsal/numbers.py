@@ -9,7 +9,7 @@ from agents.runtime.rehearsal.words import PREPOSITIONS, stem
 _CURRENCY = r"(?:[$€£¥]|(?:usd|eur|gbp|chf|jpy)(?=\W))"
 _DIGITS = re.compile(
     rf"(?<![\w.,:/#-])(?P<sign>[-−]|minus\s)?(?P<before>{_CURRENCY}\s?)?(?P<sign2>[-−])?"
-    r"(?P<digits>\d{1,3}(?:[,.’]\d{3})+(?:[.,]\d{1,2})?(?!\d)|\d+(?:[.,]\d+)?)"
+    r"(?P<digits>\d{1,3}(?:[,.’]\d{3}){1,4}(?:[.,]\d{1,2})?(?!\d)|\d{1,15}(?:[.,]\d{1,9})?)"
     r"(?P<glued>k|min|mins|h|hrs?|d|mb|gb|kg|km)?(?P<after>\s?[$€£¥%])?(?![\w:/]|[.,]\d)",
     re.IGNORECASE,
 )
@@ -21,6 +21,7 @@ _DECADES = "twenty thirty forty fifty sixty seventy eighty ninety"
 _COINS = "dollar buck euro pound franc yen cent usd eur gbp chf jpy"
 _SMALL = {word: value for value, word in enumerate(_UNITS.split())}
 _TENS = {word: 10 * value for value, word in enumerate(_DECADES.split(), start=2)}
+_MOST_WORDS = 8
 _SCALES = {"hundred": 100, "thousand": 1000, "dozen": 12}
 _SPELLED = re.compile(
     rf"\b(?:(?:a|half\s+an?|{'|'.join((*_SMALL, *_TENS))})(?:[\s-]+(?:and\s+)?)?)?"
@@ -96,7 +97,7 @@ def _amount(digits: str) -> float:
 
 def _spelled(match: re.Match[str]) -> float:
     total, current = 0, 0
-    for word in re.findall(r"[a-z]+", match.group().lower()):
+    for word in re.findall(r"[a-z]+", match.group().lower())[:_MOST_WORDS]:
         if word in _SCALES:
             current = max(current, 1) * _SCALES[word]
             total, current = (total + current, 0) if word == "thousand" else (total, current)
