@@ -208,6 +208,27 @@ async def test_answers_to_a_form(
     assert [view["title"]["text"] for view in slack.modals("max")] == titles
 
 
+async def test_form_nobody_answers(slack: LocalSlack, app: AsyncApp, free_port: int) -> None:
+    """A form that reaches nobody stays open and says so."""
+    await _rejecting(slack)
+    slack.connect(f"http://127.0.0.1:{free_port}/slack/events")
+    sent = await slack.submit("max", {"reason": "x"})
+    assert sent.deliveries[0].answer.reason == "connection_failed"
+    assert "trouble" in sent.warning
+    assert len(slack.modals("max")) == 1
+
+
+async def test_notice(slack: LocalSlack, client: AsyncWebClient) -> None:
+    """A modal without inputs is only read and closed, and nobody hears of it."""
+    trigger = slack.workspace.grants.trigger(slack.workspace.person("max").id, now=slack.now)
+    notice = {"type": "modal", "title": plain("Notice"), "blocks": card()[:2]}
+    await client.views_open(trigger_id=trigger, view=notice)
+    with pytest.raises(CannotDo, match="no submit"):
+        await slack.submit("max")
+    assert (await slack.close("max")).deliveries == ()
+    assert slack.modals("max") == []
+
+
 async def test_close(slack: LocalSlack, app: AsyncApp, heard: Heard) -> None:
     """A form that asks for it tells that it was closed."""
     await _rejecting(slack)
@@ -223,6 +244,24 @@ async def test_command(slack: LocalSlack, app: AsyncApp, heard: Heard) -> None:
     assert heard == [("/approvals", "mine")]
     assert [each["text"] for each in slack.visible("ana", "#time-off")] == ["You said mine."]
     assert slack.visible("max", "#time-off") == []
+
+
+async def test_open_answer_to_a_command(
+    slack: LocalSlack, client: AsyncWebClient, app: AsyncApp
+) -> None:
+    """An answer for the channel is seen by all, and silence by nobody."""
+
+    async def on_poll(ack: Any) -> None:
+        await ack(text="Lunch?", response_type="in_channel")
+
+    async def on_quiet(ack: Any) -> None:
+        await ack()
+
+    app.command("/poll")(on_poll)
+    app.command("/quiet")(on_quiet)
+    await slack.command("ana", "#time-off", "/poll")
+    await slack.command("ana", "#time-off", "/quiet")
+    assert [each["text"] for each in slack.visible("max", "#time-off")] == ["Lunch?"]
 
 
 async def test_unknown_command(slack: LocalSlack, app: AsyncApp) -> None:
@@ -304,6 +343,8 @@ async def test_response_url_changes_a_message(slack: LocalSlack, client: AsyncWe
     assert slack.messages("#general") == []
     again = await reply.send(text="", delete_original=True)
     assert "message_not_found" in again.body
+    invented = await AsyncWebhookClient(f"{slack.url}/response/none").send(text="x")
+    assert invented.status_code == 404
 
 
 @pytest.mark.parametrize(

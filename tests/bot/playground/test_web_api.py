@@ -114,6 +114,38 @@ async def test_dm_by_user_id(slack: LocalSlack, client: AsyncWebClient) -> None:
     assert [each["text"] for each in slack.dms("ana")] == ["psst"]
 
 
+async def test_several_people(slack: LocalSlack, client: AsyncWebClient) -> None:
+    """The bot can talk to some people at once, and finds that conversation again."""
+    pair = f"{ANA.id},{MAX.id}"
+    opened = await client.conversations_open(users=pair, return_im=True)
+    assert opened["channel"]["is_mpim"]
+    again = await client.conversations_open(channel=opened["channel"]["id"])
+    assert again["channel"]["id"] == opened["channel"]["id"]
+    await client.chat_postMessage(channel=opened["channel"]["id"], text="you two")
+    assert slack.find("you two", slack.visible("max", opened["channel"]["id"]))
+    assert slack.visible("mia", opened["channel"]["id"]) == []
+
+
+async def test_markdown(slack: LocalSlack, client: AsyncWebClient, ids: dict[str, str]) -> None:
+    """Markdown becomes a block, also when it replaces text."""
+    posted = await client.chat_postMessage(channel="#general", markdown_text="# One")
+    await client.chat_update(channel=ids["general"], ts=posted["ts"], markdown_text="# Two")
+    (shown,) = slack.messages("#general")
+    assert [block["text"] for block in shown["blocks"]] == ["# Two"]
+
+
+async def test_ephemeral_in_a_thread(
+    slack: LocalSlack, client: AsyncWebClient, ids: dict[str, str]
+) -> None:
+    """A private note can stand in a thread that is there."""
+    said = await slack.say("ana", "#general", "hello")
+    note = {"channel": ids["general"], "user": ANA.id, "text": "only you"}
+    await client.chat_postEphemeral(**note, thread_ts=said.ts)
+    assert slack.visible("ana", "#general")[-1]["thread_ts"] == said.ts
+    with pytest.raises(SlackApiError, match="thread_not_found"):
+        await client.chat_postEphemeral(**note, thread_ts="1.000001")
+
+
 async def test_ephemeral(slack: LocalSlack, client: AsyncWebClient, ids: dict[str, str]) -> None:
     """What is whispered to one person nobody else sees, and history does not have."""
     await client.chat_postEphemeral(channel=ids["general"], user=ANA.id, text="only you")
@@ -224,6 +256,10 @@ async def test_home(slack: LocalSlack, client: AsyncWebClient) -> None:
         await client.views_publish(user_id=MAX.id, view=home(), hash=first["hash"])
     shown = slack.home("max") or {}
     assert shown["blocks"][0]["text"]["text"] == "new"
+    await client.views_update(view_id=shown["id"], view=home("newer"), hash=shown["hash"])
+    newer = slack.home("max") or {}
+    assert newer["blocks"][0]["text"]["text"] == "newer"
+    assert slack.home("mia") is None
 
 
 REFUSED: list[tuple[str, Call, str]] = [
@@ -305,6 +341,26 @@ REFUSED: list[tuple[str, Call, str]] = [
         "unknown address",
         lambda client, ids: client.users_lookupByEmail(email="nobody@example.com"),
         "users_not_found",
+    ),
+    (
+        "unknown bot",
+        lambda client, ids: client.bots_info(bot="B0NOBODY"),
+        "bot_not_found",
+    ),
+    (
+        "no cursor",
+        lambda client, ids: client.users_list(cursor="next, please"),
+        "invalid_cursor",
+    ),
+    (
+        "no time",
+        lambda client, ids: client.conversations_history(channel=ids["general"], oldest="now"),
+        "invalid_ts_oldest",
+    ),
+    (
+        "no view",
+        lambda client, ids: client.views_publish(user_id=MAX.id, view="no JSON"),
+        "invalid_arguments",
     ),
     (
         "unknown group",
