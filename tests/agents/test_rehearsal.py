@@ -126,6 +126,27 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         pytest.param({"result": "It rains"}, "It rains.", id="a text"),
         pytest.param({"result": 1234.5}, "Pay back of 250, lunch: 1,234.50.", id="a number"),
         pytest.param({"result": ["a", "b", "c"]}, "Pay back: a, b and c.", id="a list"),
+        pytest.param({"result": True}, "Your request “pay back” (250, lunch) is done.", id="true"),
+        pytest.param({"result": False}, "Your request “pay back” (250, lunch): no.", id="false"),
+        pytest.param({"result": "{so it goes}"}, "{so it goes}.", id="a text in braces"),
+        pytest.param(
+            {"status": "done", "to": {"name": "Ana", "new": True}, "left": 0.005, "none": None},
+            "Done: to name Ana, new yes and left 0.005.",
+            id="facts within facts",
+        ),
+        pytest.param(
+            {"status": "Sent to the tax office"}, "Sent to the tax office.", id="a status in words"
+        ),
+        pytest.param(
+            {"status": "failed", "reason": "no paper"},
+            "That did not work: no paper.",
+            id="a failure with its reason",
+        ),
+        pytest.param(
+            {"status": "pending", "asked": ["Bo"], "until": "Friday"},
+            "Your request “pay back” (250, lunch) is waiting for Bo. They have until Friday.",
+            id="pending until some day",
+        ),
         pytest.param({"result": []}, "There is nothing to list.", id="an empty list"),
         pytest.param({"result": {"status": "ok"}}, "Done.", id="a dict as the result"),
         pytest.param({"result": '{"status": "ok", "n": 2}'}, "Done: n 2.", id="JSON as a text"),
@@ -326,7 +347,7 @@ async def test_it_never_asks_people_itself() -> None:
 async def test_without_tools_it_gives_back_the_heart_of_a_text() -> None:
     """An agent without tools answers a longer text with its most telling sentence."""
     long = "The harbour is old. Boats of the harbour bring fish. The weather was nice."
-    answer = await answered([user(long)], [])
+    answer = await answered([user(f"Please summarize this: {long}")], [])
     assert text(answer) == "Boats of the harbour bring fish."
 
 

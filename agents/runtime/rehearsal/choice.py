@@ -129,7 +129,7 @@ def colleague(tools: Tools, text: str, *, than: Candidate | None) -> str | None:
 def several(tools: Tools, text: str, *, first: Candidate) -> list[Candidate]:
     """The calls a message asks for: more than one only when each clause stands on its own."""
     kinds = {p.kind for p in first.wanted if p.required}
-    single = kinds & {*_WHOLE} or kinds <= {"phrase"}
+    single = kinds & {*_WHOLE, "list"} or kinds <= {"phrase"}
     clauses = [] if single else [c for c in _CLAUSE.split(_protected(text)) if c and c.strip()]
     found: list[Candidate] = []
     for clause in clauses if len(clauses) > 1 else ():

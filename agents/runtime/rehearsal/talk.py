@@ -19,6 +19,7 @@ WELCOME = "You are welcome."
 LEFT = "All right, I leave it at that."
 NOT_UNDERSTOOD = "I did not understand that; without an AI behind me I go by your words."
 _LONG_TEXT = 40
+_COMMAND = re.compile(r"^(?:[^\W\d]+[\s;]+){1,8}[^\W\d]+:\s+(?=\S)")
 _ANY_TEXT = "the coffee machine on floor two has stopped"
 
 
@@ -111,6 +112,7 @@ def _number(parameter: Parameter) -> str:
 
 def extract(text: str) -> str:
     """The sentences of a longer text whose words occur most in it; at most two, in order."""
+    text = _COMMAND.sub("", text.strip(), count=1)
     sentences = [s.strip() for s in re.split(r"(?<=[.!?])\s+|\n+", text) if s.strip()]
     counts = Counter(stems(text))
 

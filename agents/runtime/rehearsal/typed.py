@@ -1,7 +1,7 @@
 """Arguments whose type gives them away: choices, yes and no, dates, numbers, symbols, addresses."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pydantic import JsonValue
 
@@ -9,7 +9,7 @@ from agents.runtime.rehearsal.dates import Moment, dates, times
 from agents.runtime.rehearsal.filling import CERTAIN, FAINT, LIKELY, Filling, Source
 from agents.runtime.rehearsal.numbers import MONEY, Number, around, numbers
 from agents.runtime.rehearsal.parameters import Parameter, mentions
-from agents.runtime.rehearsal.words import stem, tokens
+from agents.runtime.rehearsal.words import placed, stem
 
 _LEVELS = (
     ("urgent", "high", "critical", "important", "emergency", "asap", "immediately", "highest"),
@@ -98,17 +98,10 @@ def _fill_boolean(filling: Filling, parameter: Parameter, source: Source) -> Non
         )
         return
     telling = [s for s in parameter.name_stems if s not in ("is", "with", "has", "includ", "add")]
-    places = {stem(word): place for word, place in _placed(text)}
+    places = {stem(word): place for word, place in placed(text)}
     if telling and all(one in places for one in telling):
         before = text[: min(places[one] for one in telling)]
         filling.put(parameter, not _NEGATED.search(before), sure=LIKELY)
-
-
-def _placed(text: str) -> Iterable[tuple[str, int]]:
-    place = 0
-    for word in tokens(text):
-        place = text.lower().replace("’", "'").index(word, place)
-        yield word, place
 
 
 def _fill_moments(filling: Filling, wanted: Sequence[Parameter], source: Source) -> None:

@@ -40,7 +40,12 @@ PREPOSITIONS = frozenset(_PREPOSITIONS.split())
 
 def tokens(text: str) -> Iterator[str]:
     """The words of a text in lower case, in order; numbers are words."""
-    return (found.group().lower().replace("’", "'") for found in _WORD.finditer(text))
+    return (word for word, _ in placed(text))
+
+
+def placed(text: str) -> Iterator[tuple[str, int]]:
+    """The words of a text in lower case, each with where it starts."""
+    return ((m.group().lower().replace("’", "'"), m.start()) for m in _WORD.finditer(text))
 
 
 def stem(word: str) -> str:
