@@ -1,0 +1,155 @@
+"""What is due when, and a few marks: every key outside sessions.
+
+All of it is hints. The truth is in the sessions, so what is lost here is found again by whoever
+walks through them; what is here too much is looked at once and struck off.
+
+| key | type | what is in it | lifetime |
+|---|---|---|---|
+| `{due}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
+| `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
+| `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{dm:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import RedisError
+
+from agents import SessionKey, StoreUnavailable
+from bot.approvals.request import Command
+
+Client = Redis | RedisCluster
+
+NOW = 0
+TOKENS = 32
+TOKENS_LIVE = 60
+MARK_LIVES = 90 * 24 * 3600
+CLAIM_DUE = 60_000
+"""Milliseconds until a claimed approval is looked at again, unless it is struck off."""
+
+CLAIM = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local until_ = string.format('%d', now + ARGV[2])
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])
+for _, member in ipairs(found) do redis.call('ZADD', KEYS[1], until_, member) end
+return { until_, found }
+"""
+"""CLAIM{due}(n, lease): what is due, moved `lease` ms into the future, and that moment."""
+
+DONE = """
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if score and string.format('%d', score) == ARGV[2] then
+  return redis.call('ZREM', KEYS[1], ARGV[1])
+end
+return 0
+"""
+"""DONE{due}(member, score): struck off, unless somebody rang since it was claimed."""
+
+LATER = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZADD', KEYS[1], string.format('%d', now + ARGV[2]), ARGV[1])
+"""
+"""LATER{due}(member, delay): due `delay` ms from now, by the store's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A session that this process looks at; `until` is the moment at which others may."""
+
+    key: SessionKey
+    until: str
+
+
+class Index:
+    """Reads and changes the hints. Raises StoreUnavailable when the store does not answer."""
+
+    def __init__(self, redis: Client, *, prefix: str = "b:") -> None:
+        """Keep the connection; `prefix` is that of all keys."""
+        self._redis: Any = redis
+        self._prefix = prefix
+        self._ready = f"{prefix}{{due}}:ready"
+        self._wake = f"{prefix}{{due}}:wake"
+        self._approvals = f"{prefix}{{due}}:appr"
+
+    def ring(self, key: SessionKey, *, after: float = 0) -> Sequence[Command]:
+        """The commands that make a session due now, or `after` seconds from now."""
+        if after > 0:
+            delay = int(after * 1000)
+            return (("EVAL", LATER, 1, self._ready, str(key), delay),)
+        return (
+            ("ZADD", self._ready, NOW, str(key)),
+            ("LPUSH", self._wake, 1),
+            ("LTRIM", self._wake, 0, TOKENS - 1),
+            ("EXPIRE", self._wake, TOKENS_LIVE),
+        )
+
+    def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
+        """The commands that have an approval looked at, at a moment of the store's clock (ms)."""
+        return (("ZADD", self._approvals, at, f"{key}|{approval}"),)
+
+    def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
+        """The commands that have an approval never looked at again."""
+        return (("ZREM", self._approvals, f"{key}|{approval}"),)
+
+    def spoken(self, channel: str, agent: str) -> Sequence[Command]:
+        """The commands that remember which agent answers in a DM."""
+        return (("SET", self._mark(channel), agent, "EX", MARK_LIVES),)
+
+    async def last_agent(self, channel: str) -> str | None:
+        """The agent that answered last in a DM."""
+        return _text((await self.send((("GET", self._mark(channel)),)))[0])
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one round trip; their answers."""
+        if not commands:
+            return []
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for command in commands:
+                    pipe.execute_command(*command)
+                return await pipe.execute()
+        except (RedisError, OSError) as error:
+            raise StoreUnavailable(f"the store did not answer: {type(error).__name__}") from error
+
+    async def claim(self, most: int, *, lease: int) -> list[Claim]:
+        """Take up to `most` sessions that are due; for `lease` ms nobody else takes them."""
+        until, found = await self._claim(self._ready, most, lease=lease)
+        return [Claim(SessionKey.parse(member), until) for member in found]
+
+    async def claim_due(self, most: int) -> list[tuple[SessionKey, str]]:
+        """Take up to `most` approvals whose time has come: session and id."""
+        _, found = await self._claim(self._approvals, most, lease=CLAIM_DUE)
+        split = [member.rpartition("|") for member in found]
+        return [(SessionKey.parse(tag), approval) for tag, _, approval in split]
+
+    async def done(self, claim: Claim) -> None:
+        """Strike a session off, unless it was rung for since it was claimed."""
+        await self.send((("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),))
+
+    async def wait(self, timeout: float = 1.0) -> None:
+        """Wait until something may be due, `timeout` seconds at most."""
+        await self.send((("BLPOP", self._wake, timeout),))
+
+    async def answers(self) -> bool:
+        """Whether the store answers."""
+        try:
+            await self.send((("PING",),))
+        except StoreUnavailable:
+            return False
+        return True
+
+    async def _claim(self, name: str, most: int, *, lease: int) -> tuple[str, list[str]]:
+        [(until, found)] = await self.send((("EVAL", CLAIM, 1, name, most, lease),))
+        return _text(until) or "", [text for member in found if (text := _text(member))]
+
+    def _mark(self, channel: str) -> str:
+        return f"{self._prefix}{{dm:{channel}}}:agent"
+
+
+def _text(value: bytes | str | None) -> str | None:
+    return value.decode() if isinstance(value, bytes) else value
