@@ -131,9 +131,9 @@ class Index:
         """Strike a session off, unless it was rung for since it was claimed."""
         await self.send((("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),))
 
-    async def wait(self, timeout: float = 1.0) -> None:
-        """Wait until something may be due, `timeout` seconds at most."""
-        await self.send((("BLPOP", self._wake, timeout),))
+    async def wait(self, *, seconds: float = 1.0) -> None:
+        """Wait until something may be due, `seconds` at most."""
+        await self.send((("BLPOP", self._wake, seconds),))
 
     async def answers(self) -> bool:
         """Whether the store answers."""
