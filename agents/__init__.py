@@ -19,12 +19,12 @@ from agents.runtime.errors import (
     ToolError,
     UsageError,
 )
-from agents.runtime.events import Event, EventActions
+from agents.runtime.events import Event
 from agents.runtime.held import hold
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 from agents.runtime.payload import check as check_payload
 from agents.runtime.runner import Runner
-from agents.runtime.sessions import InMemorySessionService, Session, SessionService
+from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.slot.port import (
     Companions,
     Decide,
@@ -36,6 +36,7 @@ from agents.runtime.slot.port import (
     Slot,
 )
 from agents.runtime.story import Story
+from agents.runtime.tickets import Ticket, TicketSystem
 from agents.runtime.tools import FunctionTool, LongRunningFunctionTool
 
 __all__ = [
@@ -48,7 +49,6 @@ __all__ = [
     "Decide",
     "Entry",
     "Event",
-    "EventActions",
     "FunctionTool",
     "InMemorySessionService",
     "LlmRequest",
@@ -63,7 +63,6 @@ __all__ = [
     "Record",
     "RunConfig",
     "Runner",
-    "Session",
     "SessionBusy",
     "SessionConflict",
     "SessionKey",
@@ -73,6 +72,8 @@ __all__ = [
     "Slot",
     "StoreUnavailable",
     "Story",
+    "Ticket",
+    "TicketSystem",
     "ToolConfirmation",
     "ToolContext",
     "ToolError",

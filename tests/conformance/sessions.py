@@ -5,8 +5,9 @@ from typing import Any
 
 from google.genai import types
 
-from agents import Event, EventActions, InMemorySessionService
+from agents import Event, InMemorySessionService
 from agents.runtime.errors import AgentsError
+from agents.runtime.events import EventActions
 from agents.runtime.sessions import GetSessionConfig
 
 APP, USER = "app", "u1"

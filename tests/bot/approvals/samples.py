@@ -4,7 +4,8 @@ from itertools import count
 
 from google.genai import types
 
-from agents import Event, EventActions, Question, SessionKey, Story, ToolConfirmation
+from agents import Event, Question, SessionKey, Story, ToolConfirmation
+from agents.runtime.events import EventActions
 from bot.approvals.button import Button, decode, encode
 from bot.approvals.companions import Plan, Rules, Scene, plan
 from bot.approvals.decision import Decision
