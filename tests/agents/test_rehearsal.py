@@ -203,7 +203,7 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         ),
         pytest.param(
             {"error": "pay_back waits for a person's approval; it has not run."},
-            "Your request “pay back” (250, lunch) is under way, not finished yet.",
+            "Your request “pay back” (250, lunch) is waiting for a person's approval.",
             id="pending, told as an error",
         ),
         pytest.param(

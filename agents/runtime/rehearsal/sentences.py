@@ -58,7 +58,9 @@ def _parsed(value: Any) -> Any:
 
 
 def _waiting(answer: Answered, response: Mapping[str, Any]) -> str:
-    what, asked = words(response.get("waiting_for")), words(response.get("asked"))
+    asked = words(response.get("asked"))
+    what = words(response.get("waiting_for"))
+    what = what or ("a person's approval" if response.get("error") and not asked else "")
     waits = f"is waiting for {what or asked}" if what or asked else "is under way, not finished yet"
     by = f" by {asked}" if what and asked else ""
     until = f" They have until {_moment(response['until'])}." if response.get("until") else ""
