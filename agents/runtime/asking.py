@@ -26,20 +26,29 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """How one run behaves: how often it may ask the model (0: no limit), whether it streams."""
+    """How one run behaves: how often it may ask the model (0: no limit), whether it streams.
+
+    With `raise_tool_errors` a run ends with what a tool raised, after the model's error response
+    is stored; without it the model reads the error and goes on.
+    """
 
     max_llm_calls: int = 500
     streaming: bool = False
+    raise_tool_errors: bool = False
 
 
 @dataclass(slots=True)
 class Budget:
-    """How often a run asked the model, and what went wrong for good."""
+    """How often a run asked the model, and what went wrong for good.
+
+    `failure` is what a model raised, `raised` what a tool did when a run is to end with that.
+    """
 
     config: RunConfig = field(default_factory=RunConfig)
     tries: int = 5
     asked: int = 0
     failure: Exception | None = None
+    raised: Exception | None = None
 
 
 class Asking:
@@ -79,7 +88,7 @@ class Asking:
             if self.held.attempt < self.budget.tries:
                 raise
             yield self._failed(error)
-        except Exception as error:  # noqa: BLE001 - whatever a model raises ends this turn, told
+        except Exception as error:  # noqa: BLE001 - a model may fail in any way: it ends the turn
             yield self._failed(error)
 
     async def _responses(self) -> AsyncIterator[LlmResponse]:
@@ -161,8 +170,12 @@ class Asking:
         return delta
 
     def _failed(self, error: Exception) -> Event:
-        """The event of a turn that a model could not finish."""
-        self.budget.failure = error
+        """The event of a turn that a model could not finish.
+
+        A nested agent's caller hears of it and may go on.
+        """
+        if self.step.branch is None:
+            self.budget.failure = error
         step, kind = self.step, type(error).__name__
         log.error("model.failed", extra={"agent": step.agent.name, "error": kind})
         return Event(

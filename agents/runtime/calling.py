@@ -4,16 +4,18 @@ import asyncio
 import copy
 import inspect
 import logging
+from collections.abc import Mapping
 from typing import Any, cast
 
 from google.genai import types
 from pydantic import JsonValue
 
+from agents.runtime import gate
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, State, ToolContext
-from agents.runtime.digest import digest
+from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.events import EventActions
 from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
@@ -33,15 +35,19 @@ Response = dict[str, JsonValue]
 
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
-    """What comes of the calls of a batch, in their order; bodies run at the same time."""
+    """What comes of the calls of a batch, in their order; bodies run at the same time.
+
+    Raises SessionConflict and StoreUnavailable, once every body has ended.
+    """
     live = held.view(step.calls[0].invocation, step.calls[0].branch)
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(Calling(held, step, call, live=live, hooks=hooks).outcome())
-            for call in step.calls
-        ]
-    found = [task.result() for task in tasks]
-    return [outcome for outcome in found if outcome is not None]
+    callings = [Calling(held, step, call, live=live, hooks=hooks) for call in step.calls]
+    found = await asyncio.gather(
+        *(calling.outcome() for calling in callings), return_exceptions=True
+    )
+    for outcome in found:
+        if isinstance(outcome, BaseException):
+            raise outcome
+    return [outcome for outcome in found if isinstance(outcome, Outcome)]
 
 
 class Calling:
@@ -74,10 +80,17 @@ class Calling:
 
     async def outcome(self) -> Outcome | None:
         """What comes of the call; None when it is answered already."""
+        try:
+            return await self._outcome()
+        except (SessionConflict, StoreUnavailable):
+            raise
+        except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
+            return self._failed(error)
+
+    async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
         if tool is None:
-            gone = self._gone()
-            return self._answered(await self._mended(KeyError(call.name), dict(call.args)) or gone)
+            return self._answered(await self._missing())
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
             skip = bool(getattr(tool, "skip_summarization", False))
@@ -88,58 +101,58 @@ class Calling:
             return early
         bound = tool.bind(args)
         if isinstance(bound, Unfit):
-            return self._answered(self._changed() if call.question else bound.response)
+            return self._answered(gate.changed(call.name) if call.question else bound.response)
         return await self._judged(tool, bound)
+
+    async def _missing(self) -> Response:
+        """What the model reads about a tool that is not there."""
+        name = self.call.name
+        mended = await self._mended(KeyError(name), dict(self.call.args))
+        if mended is not None:
+            return mended
+        if self.call.question is not None:
+            return gate.gone(name)
+        return unknown_tool(name, known=self.agent.tool_names())
 
     async def _before(self, tool: Tool, args: dict[str, Any]) -> Outcome | None:
         """Ask the hooks, once per call: they may answer for the tool, change `args`, or ask."""
-        call = self.call
-        if call.question is not None:
+        if self.call.question is not None:
             return None
-        told = {"tool": tool, "args": args, "tool_context": self.context}
-        answer = await self.hooks.tool("before_tool_callback", told)
+        answer = await self.hooks.tool("before_tool_callback", self._told(args))
         if self.context.request is not None:
             bound = tool.bind(args)
             if isinstance(bound, Unfit):
                 return self._answered(bound.response)
-            return self._asked_by_body(tool, bound, self.context.request, answer)
+            return self._asked(tool, bound, self.context.request, shown=answer)
         if answer is None:
             return None
-        report = _report(await self._after(tool, args, answer), self.context, lasting=False)
-        return Outcome(call=call, report=report)
+        report = _report(await self._after(args, answer), self.context, lasting=False)
+        return Outcome(call=self.call, report=report)
 
-    async def _after(self, tool: Tool, args: dict[str, Any], value: Any) -> Any:
+    async def _after(self, args: dict[str, Any], value: Any) -> Any:
         """What the hooks make of a result."""
-        told = {
-            "tool": tool,
-            "args": args,
-            "tool_context": self.context,
-            "tool_response": value,
-        }
+        told = {**self._told(args), "tool_response": value}
         answer = await self.hooks.tool("after_tool_callback", told)
         return value if answer is None else answer
 
     async def _mended(self, error: Exception, args: dict[str, Any]) -> Response | None:
         """What a hook answers in place of a failure."""
-        told = {
-            "tool": self.tool,
-            "args": args,
-            "tool_context": self.context,
-            "error": error,
-        }
+        told = {**self._told(args), "error": error}
         answer = await self.hooks.tool("on_tool_error_callback", told)
         return None if answer is None else result_of(answer).response
 
+    def _told(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"tool": self.tool, "args": args, "tool_context": self.context}
+
     async def _judged(self, tool: Tool, bound: Bound) -> Outcome | None:
         call, asked = self.call, self.call.question
-        if asked is not None and self._digest(tool, bound, asked.payload_schema) != asked.digest:
-            return self._answered(self._changed())
+        if asked is not None and self._question(tool, bound, asked).digest != asked.digest:
+            return self._answered(gate.changed(call.name))
         needed = asked is not None or await tool.needs_confirmation(bound, self.context)
         match verdict(needed=needed, answer=call.answer):
             case "ask":
                 hint = f"May {tool.name} run with these arguments?"
-                request = ConfirmationRequest(hint=hint)
-                return self._asked(tool, bound, request, placeholder=_waits(tool.name))
+                return self._asked(tool, bound, ConfirmationRequest(hint=hint), dynamic=False)
             case "reject":
                 return self._answered(rejection(call.answer or ToolConfirmation(), tool=tool.name))
             case "run":
@@ -173,7 +186,7 @@ class Calling:
             case "closed":
                 return None
             case "refused":
-                return self._answered(self._refused(started.why))
+                return self._answered(gate.refused(tool.name, why=started.why))
 
     async def _again(self, tool: Tool, bound: Bound) -> Outcome:
         """A body that was started before and left no result: its class says what to do."""
@@ -184,15 +197,9 @@ class Calling:
             found = await found if inspect.isawaitable(found) else found
             if found is None:
                 return await self._run(tool, bound)
-            return Outcome(call=self.call, report=Report(response=result_of(found).response))
+            return self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
-        return self._answered(
-            {
-                "status": "unknown",
-                "error": f"{tool.name} was started and interrupted; whether it took effect is not "
-                "known. It will not run again by itself: a person has to look.",
-            }
-        )
+        return self._answered(gate.unknown(tool.name))
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
@@ -200,12 +207,11 @@ class Calling:
         try:
             value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
-            log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             mended = await self._mended(error, bound.values)
-            return self._answered(mended or failure(error, tool=tool.name))
+            return self._failed(error) if mended is None else self._answered(mended)
         if context.request is not None:
-            return self._asked_by_body(tool, bound, context.request, value)
-        value = await self._after(tool, bound.values, value)
+            return self._asked(tool, bound, context.request, shown=value)
+        value = await self._after(bound.values, value)
         report = _report(value, context, lasting=tool.is_long_running)
         await self._keep(report)
         return Outcome(call=self.call, report=report)
@@ -216,77 +222,59 @@ class Calling:
             kept = cast(JsonValue, report.model_dump(mode="json", exclude_none=True))
             await self.held.commit(results={self.call.id: kept})
 
-    def _asked_by_body(
-        self, tool: Tool, bound: Bound, request: ConfirmationRequest, value: Any
-    ) -> Outcome:
-        placeholder = result_of(value).response if value is not None else _waits(tool.name)
-        return self._asked(tool, bound, request, placeholder=placeholder, dynamic=True)
-
     def _asked(
         self,
         tool: Tool,
         bound: Bound,
         request: ConfirmationRequest,
         *,
-        placeholder: Response,
-        dynamic: bool = False,
+        shown: Any = None,
+        dynamic: bool = True,
     ) -> Outcome:
+        """A question to a person, unless one has just said no to the very same.
+
+        `shown` is what the model reads while they think, if the tool or a hook said something.
+        """
         form = request.payload
         schema, initial = schema_of(form) if form is not None else (None, None)
-        question = Question(
+        told = Question(
             call_id=self.call.id,
             tool=tool.name,
             agent=self.agent.name,
             hint=request.hint,
-            args=bound.as_json,
             payload_schema=schema,
-            contract=tool.contract,
-            digest=self._digest(tool, bound, schema),
             dynamic=dynamic,
         )
-        shown = ToolConfirmation(
-            hint=request.hint, payload=form if isinstance(form, dict) else initial
+        question = self._question(tool, bound, told)
+        story = self.held.story
+        if gate.rejected_before(story, self.call, question):
+            return self._answered(gate.not_again(tool.name))
+        begun = form if isinstance(form, dict) else initial
+        ask = Ask(
+            question=question,
+            shown=ToolConfirmation(hint=request.hint, payload=begun),
+            placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
+            superseded=gate.superseded(story, self.call, question),
         )
         actions = _actions(self.context) if dynamic else EventActions()
-        return Outcome(
-            call=self.call,
-            report=Report(actions=actions),
-            ask=Ask(question=question, shown=shown, placeholder=placeholder),
-        )
+        return Outcome(call=self.call, report=Report(actions=actions), ask=ask)
 
-    def _digest(self, tool: Tool, bound: Bound, schema: Response | None) -> str:
-        return digest(
-            tenant=self.held.key.tenant,
-            agent=f"{self.call.branch or ''}/{self.agent.name}",
-            tool=tool.name,
-            contract=tool.contract,
-            args=bound.as_json,
-            payload_schema=schema,
-        )
+    def _question(self, tool: Tool, bound: Bound, told: Question) -> Question:
+        """The question as it stands for the call as it would run now, digest included."""
+        now = {"agent": self.agent.name, "contract": tool.contract, "args": bound.as_json}
+        question = told.model_copy(update=now)
+        digest = gate.digest_of(question, branch=self.call.branch, tenant=self.held.key.tenant)
+        return question.model_copy(update={"digest": digest})
 
     def _answered(self, response: Response) -> Outcome:
         return Outcome(call=self.call, report=Report(response=response))
 
-    def _gone(self) -> Response:
-        if self.call.question is None:
-            return unknown_tool(self.call.name, known=self.agent.tool_names())
-        return {"error": f"{self.call.name} is no longer available, so it did not run."}
-
-    def _changed(self) -> Response:
+    def _failed(self, error: Exception) -> Outcome:
         name = self.call.name
-        return {"error": f"{name} has changed since a person was asked about it; it did not run."}
-
-    def _refused(self, why: str) -> Response:
-        name = self.call.name
-        sentence = {
-            "late": f"The time in which {name} was allowed to run is over; it did not run.",
-            "digest": f"{name} is not what a person agreed to; it did not run.",
-        }.get(why, f"{name} may not run: its approval is {why}.")
-        return {"error": sentence}
-
-
-def _waits(name: str) -> Response:
-    return {"error": f"{name} waits for a person's approval; it has not run."}
+        log.warning("tool.failed", extra={"tool": name, "error": type(error).__name__})
+        return Outcome(
+            call=self.call, report=Report(response=failure(error, tool=name)), error=error
+        )
 
 
 def _takes_context(tool: Tool) -> bool:

@@ -18,6 +18,7 @@ from google.genai import errors, types
 from agents.runtime.errors import ModelError, ModelUnavailable, UsageError
 from agents.runtime.model import LlmRequest, LlmResponse
 
+DEFAULT_MODEL = "gemini-2.5-flash"
 TRANSIENT = frozenset({408, 409, 425, 429, 499})
 NO_ANSWER = (
     aiohttp.ClientError,

@@ -28,7 +28,7 @@ Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
 """What goes into the slot with new events: (key, story with them, the new events, now in ms)."""
 
 
-def nothing(_key: SessionKey, _story: Story, _new: Sequence[Event], _now: int) -> Companions:
+def nothing(*_told: object) -> Companions:
     """No companions."""
     return NOTHING
 
@@ -131,7 +131,7 @@ class Held:
             state={k: v for k, v in state.items() if not k.startswith(("app:", "user:"))},
             app_state={k: v for k, v in state.items() if k.startswith("app:")},
             user_state={k: v for k, v in state.items() if k.startswith("user:")},
-            user=self.user(new[0].invocation_id) if new else None,
+            user=self.user(new[-1].invocation_id) if new else None,
             pop=self.entry if self._popping else None,
             opened=opened,
             closed=closed,

@@ -32,7 +32,8 @@ def contents(
     if agent.include_contents == "none":
         events = events[_last_turn(events) :]
     talk = [event.version for event in events if _speech(event)]
-    reader = _Reader(agent, story, talk, notes or {}, events[-1].version if events else 0)
+    last = events[-1].version if events else 0
+    reader = _Reader(agent, story, talk=talk, notes=notes or {}, last=last)
     return [content for event in events for content in reader.read(event)]
 
 
@@ -50,7 +51,7 @@ class _Reader:
     """One reading of a strand by one agent."""
 
     def __init__(
-        self, agent: Agent, story: Story, talk: list[int], notes: Notes, last: int
+        self, agent: Agent, story: Story, *, talk: list[int], notes: Notes, last: int
     ) -> None:
         self.agent = agent
         self.story = story

@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from google.genai import types
 from pydantic import BaseModel, Field, JsonValue
 
-from agents.runtime.confirmation import Question, ToolConfirmation, request_part
+from agents.runtime.confirmation import Question, ToolConfirmation, rejection, request_part
 from agents.runtime.events import Event, EventActions
 from agents.runtime.story import Call
+
+ASKED_AGAIN = ToolConfirmation(
+    outcome="cancelled", reason="The same was asked for again; the newer request counts."
+)
 
 
 class Report(BaseModel):
@@ -25,29 +29,39 @@ class Report(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """A question to put to a person about a call, and what stands for the result until then."""
+    """A question to put to a person about a call, and what stands for the result until then.
+
+    `superseded` are calls of earlier turns whose open questions ask for the same.
+    """
 
     question: Question
     shown: ToolConfirmation
-    placeholder: dict[str, JsonValue] | None
+    placeholder: dict[str, JsonValue]
+    superseded: Sequence[Call] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of one call: a result, a question, or the words a nested agent starts with."""
+    """What came of one call: a result, a question, or the words a nested agent starts with.
+
+    `error` is what the body or a hook raised.
+    """
 
     call: Call
     report: Report = field(default_factory=Report)
     ask: Ask | None = None
     entering: Event | None = None
+    error: Exception | None = None
 
 
 def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[Event]:
     """The events of a batch's outcomes, from `version` on.
 
     One response event in the order of the calls; beside it, when people are asked, the request
-    event: before a response event that holds placeholders only, else after it.
+    event: before a response event that holds placeholders only, else after it. What a new request
+    supersedes is answered first.
     """
+    closing = [_closed(call, now=now) for o in outcomes if o.ask for call in o.ask.superseded]
     entering = [o.entering for o in outcomes if o.entering is not None]
     outcomes = [o for o in outcomes if o.entering is None]
     asks = [o for o in outcomes if o.ask is not None]
@@ -55,8 +69,26 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     requests = _request_event(asks, now=now) if asks else None
     waiting_only = len(asks) == len(outcomes)
     order = (requests, responses) if waiting_only else (responses, requests)
-    events = [event for event in (*order, *entering) if event is not None]
+    events = [event for event in (*closing, *order, *entering) if event is not None]
     return [_at(event, version + i) for i, event in enumerate(events)]
+
+
+def _closed(call: Call, *, now: float) -> Event:
+    """The answer to a call whose question was asked again.
+
+    Only a nested agent is told at once: its caller waits for it.
+    """
+    response = types.FunctionResponse(
+        id=call.id, name=call.name, response=rejection(ASKED_AGAIN, tool=call.name)
+    )
+    return Event(
+        invocation_id=call.invocation,
+        author=call.agent,
+        branch=call.branch,
+        content=types.Content(role="user", parts=[types.Part(function_response=response)]),
+        actions=EventActions(skip_summarization=None if call.branch else True),
+        timestamp=now,
+    )
 
 
 def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
@@ -88,7 +120,7 @@ def _parts(outcome: Outcome) -> list[types.Part]:
     call = outcome.call
     answers = [(answer, True) for answer in outcome.report.progress]
     if outcome.ask is not None:
-        answers += [(outcome.ask.placeholder, False)] if outcome.ask.placeholder else []
+        answers.append((outcome.ask.placeholder, False))
     elif outcome.report.response is not None:
         answers.append((outcome.report.response, False))
     parts = [

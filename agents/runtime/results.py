@@ -52,8 +52,9 @@ def result_of(value: object) -> Result:
     if parts:
         return Result(response={"result": f"{len(parts)} part(s) attached"}, media=parts)
     plain = to_json(value)
-    whole = isinstance(value, Mapping) and isinstance(plain, dict)
-    return Result(response=_within_limit(plain if whole else {"result": plain}))
+    if isinstance(value, Mapping) and isinstance(plain, dict):
+        return Result(response=_within_limit(plain))
+    return Result(response=_within_limit({"result": plain}))
 
 
 def failure(error: BaseException, *, tool: str) -> dict[str, JsonValue]:

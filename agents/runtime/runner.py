@@ -6,7 +6,7 @@ a crash are served by the same loop: it loads the events and asks.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
 from google.genai import types
 from pydantic import JsonValue
@@ -16,7 +16,7 @@ from agents.runtime.asking import Asking, Budget, RunConfig
 from agents.runtime.calling import outcomes
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
-from agents.runtime.gemini import Gemini, GeminiOptions
+from agents.runtime.gemini import DEFAULT_MODEL, Gemini, GeminiOptions
 from agents.runtime.held import Companion, Held, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.messages import accepted
@@ -24,10 +24,12 @@ from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
 from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.slot.port import Entry, SessionKey
-from agents.runtime.steps import CallModel, RunTools, next_step
+from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
 
 Models = Callable[[str], Model]
+LEASE = 30_000
+WINDOW = 200
 
 
 class Runner:
@@ -87,12 +89,11 @@ class Runner:
         SessionNotFoundError, AnswerError (nothing is stored), and what the model raised.
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
-        story = await self._story(key)
+        message = await self._accepted(key, new_message)
         budget = Budget(run_config or RunConfig(), self._max_attempts)
         entry_id = self._new_id()
-        if new_message is not None:
-            message = accepted(new_message, story)
-            await self._slot.ingest(key, _entry(entry_id, message, user_id, state_delta))
+        if message is not None:
+            await self._slot.ingest(key, _entry(entry_id, message, user=user_id, delta=state_delta))
         reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
         task = asyncio.create_task(self._serve_reader(key, entry_id, budget))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
@@ -112,7 +113,7 @@ class Runner:
         key: SessionKey,
         *,
         owner: str,
-        lease: int = 30_000,
+        lease: int = LEASE,
         run_config: RunConfig | None = None,
     ) -> AsyncIterator[Event]:
         """Take a session in hand and work through its inbox; yield each event after it is stored.
@@ -131,96 +132,126 @@ class Runner:
         """The loop."""
         while not held.lost:
             step = next_step(self.agent, held.story)
-            new: list[Event] = []
-            if isinstance(step, CallModel):
-                async for event in self._asking(step, held, budget).events():
-                    if event.partial:
-                        yield event
-                    else:
-                        new.append(event)
-            elif isinstance(step, RunTools):
-                new = await self._called(step, held)
-            elif not held.unstored:
+            if isinstance(step, (Wait, Done)) and not held.unstored:
                 if not held.take():
                     return
                 continue
+            new: list[Event] = []
+            async for event in self._done(step, held, budget):
+                if event.partial:
+                    yield event
+                else:
+                    new.append(event)
             for event in await held.commit(new):
                 yield event
+            if budget.raised is not None:
+                raise budget.raised
         raise SessionConflict(f"the session {held.key} was lost to somebody else")
 
-    def _asking(self, step: CallModel, held: Held, budget: Budget) -> Asking:
-        hooks, model = Hooks(self._plugins, step.agent), self._models[step.agent.name]
-        return Asking(held, step, model=model, hooks=hooks, budget=budget)
+    async def _done(self, step: Step, held: Held, budget: Budget) -> AsyncIterator[Event]:
+        """Do what comes next and yield what came of it; nothing when there is nothing to do."""
+        if isinstance(step, CallModel):
+            hooks, model = Hooks(self._plugins, step.agent), self._models[id(step.agent)]
+            asking = Asking(held, step, model=model, hooks=hooks, budget=budget)
+            async for event in asking.events():
+                yield event
+        elif isinstance(step, RunTools):
+            found = await outcomes(held, step, Hooks(self._plugins, step.agent))
+            if budget.config.raise_tool_errors:
+                budget.raised = next((o.error for o in found if o.error), None)
+            for event in recorded(found, version=held.next_version, now=held.now / 1000):
+                yield event
 
-    async def _called(self, step: RunTools, held: Held) -> list[Event]:
-        """Go on with calls: their outcomes, as events."""
-        found = await outcomes(held, step, Hooks(self._plugins, step.agent))
-        return recorded(found, version=held.next_version, now=held.now / 1000)
-
-    async def _story(self, key: SessionKey) -> Story:
-        view = await self._slot.read(key, parts=("events",))
-        if view is None:
+    async def _accepted(
+        self, key: SessionKey, message: types.Content | None
+    ) -> types.Content | None:
+        """The message as it will be stored, once there is a session for it."""
+        if await self._slot.read(key, parts=()) is None:
             if not self._auto_create:
                 raise SessionNotFoundError(f"there is no session {key.id!r} of {key.user!r}")
             await self._slot.apply(key, state={}, create=True)
-        return Story(view.events if view else ())
+        if message is None:
+            return None
+        return accepted(message, await self._story(key, message))
+
+    async def _story(self, key: SessionKey, message: types.Content) -> Story:
+        """What a message must fit: nothing unless it answers; else the newest events, or all."""
+        story = Story()
+        answers = {p.function_response.id or "" for p in message.parts or () if p.function_response}
+        for window in (WINDOW, 0):
+            if all(story.asked_by(answer) or story.find(answer) for answer in answers):
+                break
+            view = await self._slot.read(key, parts=("events",), window=window)
+            story = Story(view.events if view else ())
+        return story
 
     async def _serve_reader(self, key: SessionKey, entry_id: str, budget: Budget) -> None:
         """Serve a session until this reader's entry is done; others' events go to their readers."""
+        pause = 0.005
         try:
-            while True:
-                try:
-                    await self._serve_once(key, entry_id, budget)
-                except SessionBusy:
-                    await asyncio.sleep(0.005)
-                else:
-                    return
+            while not await self._served(key, entry_id, budget):
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 0.1)
         except Exception as error:  # noqa: BLE001 - it is raised where the run is read
             budget.failure = error
         finally:
             self._readers.pop(entry_id).put_nowait(None)
 
-    async def _serve_once(self, key: SessionKey, entry_id: str, budget: Budget) -> None:
-        async with hold(
-            self._slot, key, owner=entry_id, lease=30_000, companion=self._companion
-        ) as held:
-            async for event in self._steps(held, budget):
-                reader = self._readers.get(held.entry or entry_id)
-                if reader is not None:
-                    reader.put_nowait(event)
+    async def _served(self, key: SessionKey, entry_id: str, budget: Budget) -> bool:
+        """Serve a session once; False while somebody else does."""
+        try:
+            async with hold(
+                self._slot, key, owner=entry_id, lease=LEASE, companion=self._companion
+            ) as held:
+                async for event in self._steps(held, budget):
+                    reader = self._readers.get(held.entry or entry_id)
+                    if reader is not None:
+                        reader.put_nowait(event)
+        except SessionBusy:
+            return False
+        return True
 
 
 def _entry(
-    entry_id: str, message: types.Content, user_id: str, state_delta: dict[str, JsonValue] | None
+    entry_id: str,
+    message: types.Content,
+    *,
+    user: str,
+    delta: dict[str, JsonValue] | None,
 ) -> Entry:
     body: dict[str, JsonValue] = {
         "content": message.model_dump(mode="json", exclude_none=True),
-        "user_id": user_id,
+        "user_id": user,
     }
-    if state_delta:
-        body["state_delta"] = state_delta
+    if delta:
+        body["state_delta"] = delta
     return Entry(id=entry_id, body=body)
 
 
-def _resolved(agent: Agent, models: Models | Model | None) -> dict[str, Model]:
-    """The model of every agent in the tree, nested ones included, by the agent's name."""
-    found: dict[str, Model] = {}
-    for member in _everybody(agent):
-        own = member.model
-        if not isinstance(own, str):
-            found[member.name] = own
-        elif models is None:
-            found[member.name] = Gemini(own, GeminiOptions())
-        else:
-            found[member.name] = models(own) if callable(models) else models
+def _resolved(agent: Agent, models: Models | Model | None) -> dict[int, Model]:
+    """The model of every agent in the tree, nested ones included, by the agent's identity."""
+    named: dict[str, Model] = {}
+    found: dict[int, Model] = {}
+    for member, model in _members(agent, ""):
+        if not isinstance(model, str):
+            found[id(member)] = model
+            continue
+        if model not in named:
+            named[model] = _model(model, models)
+        found[id(member)] = named[model]
     return found
 
 
-def _everybody(agent: Agent) -> list[Agent]:
-    nested = [
-        inner
-        for member in agent.family()
-        for tool in member.tool_names()
-        if (inner := member.nested(tool)) is not None
-    ]
-    return [*agent.family(), *(one for inner in nested for one in _everybody(inner))]
+def _model(name: str, models: Models | Model | None) -> Model:
+    if models is None:
+        return Gemini(name or DEFAULT_MODEL, GeminiOptions())
+    return models(name) if callable(models) else models
+
+
+def _members(agent: Agent, inherited: str | Model) -> Iterator[tuple[Agent, str | Model]]:
+    """Everybody below an agent with what was said about their model, the parent's by default."""
+    model = agent.model or inherited
+    yield agent, model
+    nested = (agent.nested(tool) for tool in agent.tool_names())
+    for member in (*agent.sub_agents, *filter(None, nested)):
+        yield from _members(member, model)

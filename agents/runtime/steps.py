@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agents.runtime.agent import Agent
-from agents.runtime.story import Call, Story
+from agents.runtime.story import Branch, Call, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +58,18 @@ def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
     if ready:
         batch = [call for call in ready if call.version == ready[0].version]
         return RunTools(agent, speaker(agent, batch[0].agent), batch)
-    if story.wakes(branch):
-        strand = story.branch(branch)
+    strand = story.branch(branch)
+    if story.wakes(branch) or _heard_of_progress(agent, strand, story):
         told = floor if strand.spoken_to else speaker
         return CallModel(agent, told(agent, strand.floor), branch, strand.invocation)
     return Wait(open_calls) if open_calls else Done()
+
+
+def _heard_of_progress(agent: Agent, strand: Branch, story: Story) -> bool:
+    """Whether there is intermediate news of a tool whose model wants to read it."""
+    news = (story.calls[call_id] for call_id in strand.progress)
+    tools = (speaker(agent, call.agent).tool(call.name) for call in news)
+    return any(tool is not None and tool.wake_on_progress for tool in tools)
 
 
 def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:

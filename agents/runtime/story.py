@@ -42,7 +42,8 @@ class Call:
 
     `new` (its body did not run), `entered` (a nested agent works on it), `asked` (a person has to
     answer `question`), `decided` (they did: `answer`), `waiting` (its body ran, results come
-    later), `answered`. `version` is the version of the event that made it.
+    later), `answered`. `version` and `decided_at` are versions of events: of the one that made it
+    and the one that decided.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Call:
     question: Question | None = None
     answer: ToolConfirmation | None = None
     decided_by: str | None = None
+    decided_at: int = 0
     responses: list[Answer] = field(default_factory=list[Answer])
 
     @property
@@ -71,14 +73,16 @@ class Call:
 class Branch:
     """One strand of events: the conversation itself (None), or a nested agent's.
 
-    `floor` is the agent that speaks next. `spoken_to` and `touched` are what the model has not
-    read yet: a person's words, and answered calls. `invocation` is the one those belong to.
+    `floor` is the agent that speaks next. `spoken_to`, `touched` and `progress` are what the model
+    has not read yet: a person's words, answered calls, and calls with intermediate news.
+    `invocation` is the one those belong to.
     """
 
     events: list[Event] = field(default_factory=list[Event])
     floor: str | None = None
     spoken_to: bool = False
     touched: list[str] = field(default_factory=list[str])
+    progress: list[str] = field(default_factory=list[str])
     invocation: str = ""
 
 
@@ -87,7 +91,7 @@ class Story:
 
     `calls` are all there are, by id; `unsettled` those without an answer, `open` those without
     their last one. `requesters` maps an invocation to the person whose words began it: whoever
-    answers a question in between is not.
+    answers a question in between is not. `heard_at` is the version at which a person last spoke.
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -98,6 +102,7 @@ class Story:
         self.open: dict[str, Call] = {}
         self.branches: dict[str | None, Branch] = {None: Branch()}
         self.requesters: dict[str, str] = {}
+        self.heard_at = 0
         self._requests: dict[str, str] = {}
         for event in events:
             self.add(event)
@@ -148,7 +153,7 @@ class Story:
         return branch.spoken_to or any(self.settled(self.calls[c]) for c in branch.touched)
 
     def _spoke(self, event: Event, branch: Branch) -> None:
-        branch.spoken_to, branch.touched = False, []
+        branch.spoken_to, branch.touched, branch.progress = False, [], []
         branch.floor, branch.invocation = event.author, event.invocation_id
         long_running = event.long_running_tool_ids or set()
         for function_call in event.get_function_calls():
@@ -181,7 +186,9 @@ class Story:
                 continue
             placeholder = call.id in event.actions.requested_tool_confirmations
             self._keep(call, event, response, placeholder=placeholder)
-            if not placeholder and not response.will_continue:
+            if response.will_continue:
+                branch.progress.append(call.id)
+            elif not placeholder:
                 self._settle(call, branch, wake=not event.actions.skip_summarization)
                 if not call.long_running or _failed(response):
                     self._close(call)
@@ -212,7 +219,7 @@ class Story:
         if call is None or call.request != response.id or call.status != "asked":
             return
         call.status, call.answer = "decided", read_answer(response.response)
-        call.decided_by = event.user_id
+        call.decided_by, call.decided_at = event.user_id, event.version
 
     def _news(self, event: Event, response: types.FunctionResponse, branch: Branch) -> None:
         call = self.find(response.id or "")
@@ -221,7 +228,7 @@ class Story:
         self._keep(call, event, response, placeholder=False)
         if response.will_continue:
             if not event.actions.skip_summarization:
-                branch.touched.append(call.id)
+                branch.progress.append(call.id)
                 branch.invocation = call.invocation
             return
         self._settle(call, branch, wake=not event.actions.skip_summarization)

@@ -244,7 +244,7 @@ def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
     return [
         older.request
         for older in calls.values()
-        if older.status == "asked"
+        if older.answer is None
         and older.request
         and older.request != request_id
         and older.question

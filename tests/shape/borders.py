@@ -16,18 +16,23 @@ IMPORTERS = {
     "apscheduler": ("bot/clock.py",),
 }
 RIMS = (
+    "agents/runtime/asking.py",
     "agents/runtime/calling.py",
     "agents/runtime/jsonable.py",
+    "agents/runtime/runner.py",
     "agents/runtime/tools.py",
     "bot/clock.py",
     "bot/worker.py",
 )
-"""Where every exception is caught: around a tool's body or a stranger's `__repr__`, and at the rim
-of what runs for ever."""
+"""Where every exception is caught: around a tool's body, a hook, a model or a stranger's `__repr__`,
+where a run hands what it raised to its reader, and at the rim of what runs for ever."""
 PURE = (
     *(f"agents/runtime/{noun}.py" for noun in ("approval", "arguments", "confirmation")),
     *(f"agents/runtime/{noun}.py" for noun in ("declarations", "digest", "events")),
-    *(f"agents/runtime/{noun}.py" for noun in ("history", "results", "steps")),
+    *(
+        f"agents/runtime/{noun}.py"
+        for noun in ("gate", "history", "outcome", "results", "steps", "story")
+    ),
     "bot/turns.py",
     "bot/routing.py",
     *(f"bot/approvals/{noun}.py" for noun in ("companions", "policy", "request")),

@@ -1,0 +1,104 @@
+"""Pure: what stands between a call and its body, and what the model reads while it stays shut."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from agents.runtime.confirmation import Question
+from agents.runtime.digest import digest
+from agents.runtime.story import Call, Story
+
+Response = dict[str, JsonValue]
+
+REFUSALS = {
+    "late": "The time in which {tool} was allowed to run is over; it did not run.",
+    "digest": "{tool} is not what a person agreed to; it did not run.",
+    "request": "A newer question about this call of {tool} is open; it did not run.",
+}
+
+
+def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
+    """What a person agrees to: the same whenever the same is asked again.
+
+    Agents on the way to a nested one count by name, not by the calls that led there.
+    """
+    path = [part.split("@")[0] for part in (branch or "").split("/")]
+    return digest(
+        tenant=tenant,
+        agent="/".join([*filter(None, path), question.agent]),
+        tool=question.tool,
+        contract=question.contract,
+        args=question.args,
+        payload_schema=question.payload_schema,
+    )
+
+
+def superseded(story: Story, call: Call, question: Question) -> list[Call]:
+    """The open requests of earlier turns that ask for the very same as `question`."""
+    return [
+        older
+        for older in story.unsettled.values()
+        if older.status == "asked"
+        and older.version < call.version
+        and older.question is not None
+        and older.question.digest == question.digest
+    ]
+
+
+def rejected_before(story: Story, call: Call, question: Question) -> Call | None:
+    """The call a person has just rejected that `question` asks for again, unless they spoke since.
+
+    Words of anybody in the conversation count as asking for it again.
+    """
+    return next(
+        (
+            older
+            for older in story.calls.values()
+            if older.version < call.version
+            and older.answer is not None
+            and older.answer.outcome == "rejected"
+            and older.question is not None
+            and older.question.digest == question.digest
+            and older.decided_at > story.heard_at
+        ),
+        None,
+    )
+
+
+def waits(tool: str) -> Response:
+    """While a person is asked."""
+    return {"error": f"{tool} waits for a person's approval; it has not run."}
+
+
+def not_again(tool: str) -> Response:
+    """When the model calls what a person has just rejected."""
+    error = (
+        f"A person has just rejected this very call of {tool}; it did not run and nobody was asked "
+        "again. Do not call it again unless a person asks for it."
+    )
+    return {"error": error, "outcome": "rejected"}
+
+
+def gone(tool: str) -> Response:
+    """When the tool was taken away after people were asked about a call of it."""
+    return {"error": f"{tool} is no longer available, so it did not run."}
+
+
+def changed(tool: str) -> Response:
+    """When the tool is another one than people were asked about."""
+    return {"error": f"{tool} has changed since a person was asked about it; it did not run."}
+
+
+def refused(tool: str, *, why: str, sentences: Mapping[str, str] = REFUSALS) -> Response:
+    """When the store does not give leave."""
+    sentence = sentences.get(why, "{tool} may not run: its approval is " + f"{why}.")
+    return {"error": sentence.format(tool=tool)}
+
+
+def unknown(tool: str) -> Response:
+    """When a body was interrupted and nobody can say whether it took effect."""
+    error = (
+        f"{tool} was started and interrupted; whether it took effect is not known. It will not run "
+        "again by itself: a person has to look."
+    )
+    return {"status": "unknown", "error": error}
