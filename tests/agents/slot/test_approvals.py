@@ -11,6 +11,7 @@ from agents.runtime.slot.port import (
     Decide,
     Decided,
     Entry,
+    OpenCall,
     Post,
     Record,
     SessionKey,
@@ -213,6 +214,28 @@ async def test_the_asking_run_is_a_step_of_its_own(slot: Slot, key: SessionKey) 
     later = await begin(slot, key)
     steps = [replace(asking, fence=later.fence, step=step) for step in ("1-0:ask", "1-0")]
     assert [(await slot.start_call(key, start)).kind for start in steps] == ["again", "go"]
+
+
+async def test_asking_anew_makes_another_start(slot: Slot, key: SessionKey) -> None:
+    """A body that ran with permission and asked once more has ended: the next run is its own."""
+    begun = await ask(slot, key, approval(status="approved"))
+    first = Start(fence=begun.fence, cid="1-0", step="1-0", request="q", digest="d")
+    assert (await slot.start_call(key, first)).kind == "go"
+    anew = OpenCall(name="pay", kind="approval", version=1, request="q2")
+    commit = Commit(id="anew", fence=begun.fence, version=1, opened={"1-0": anew})
+    await slot.commit(key, commit)
+    later = await begin(slot, key)
+    second = replace(first, fence=later.fence, request="q2")
+    assert (await slot.start_call(key, second)).kind == "go"
+
+
+async def test_a_result_answers_every_step(slot: Slot, key: SessionKey) -> None:
+    """A call whose response is kept needs no asking run any more."""
+    begun = await ask(slot, key, kind="tool")
+    kept = Commit(id="r", fence=begun.fence, version=1, results={"1-0": "paid"})
+    await slot.commit(key, kept)
+    asking = Start(fence=begun.fence, cid="1-0", step="1-0:ask")
+    assert await slot.start_call(key, asking) == Started(kind="done", result="paid")
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ async def test_whose_user_state(
     await open_session(slot, key)
     begun = await begin(slot, key)
     await slot.commit(key, Commit(id="c", fence=begun.fence, version=0, pop="m1", user=last))
+    await slot.commit(key, Commit(id="d", fence=begun.fence, version=0))
     if body is not None:
         await slot.ingest(key, Entry(id="m2", body=body))
     assert (await begin(slot, key)).state["user:me"] == expected
