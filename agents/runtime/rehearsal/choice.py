@@ -177,8 +177,8 @@ def _weighed(tools: Tools, name: str, text: str) -> Candidate | None:
 
 
 def _says_enough(wanted: Sequence[Parameter], text: str) -> bool:
-    """Whether a message is what a tool that takes nothing but free words is there for."""
-    required = [p for p in wanted if p.required]
+    """Whether a message is what a tool that takes free words, and choices, is there for."""
+    required = [p for p in wanted if p.required and p.kind != "choice"]
     if not required or any(p.kind not in _WHOLE for p in required):
         return False
     words = list(tokens(unquoted(text)))

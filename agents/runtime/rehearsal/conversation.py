@@ -64,7 +64,8 @@ def remember(contents: Sequence[types.Content]) -> list[Item]:
             elif part.function_response:
                 _answer(items, calls, part.function_response)
             elif part.text and not part.thought:
-                _say(items, content.role or "user", part.text)
+                beside = any(other.function_response for other in parts)
+                _say(items, "model" if beside else content.role or "user", part.text)
     return items
 
 

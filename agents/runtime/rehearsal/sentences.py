@@ -97,7 +97,7 @@ def _result(answer: Answered, value: Any) -> str:
 
 def _fields(answer: Answered, response: Mapping[str, Any]) -> str:
     status = str(response.get("status", "")).strip()
-    lead = _capital(plain(status)) if status and status.lower() not in _FINE else "Done"
+    lead = _capital(plain(status)) if status and status.lower() not in _FINE else _done(answer)
     bad = status.lower() in _BAD
     told = next((words(response[k]) for k in _TELLING if response.get(k)), "")
     added = " ".join(_closed(words(response[k])) for k in _ADDED if response.get(k))
@@ -120,7 +120,8 @@ def _listed(fields: Mapping[str, Any]) -> str:
 def about(answer: Answered) -> str:
     """The request a call made, as a subject: `Your request “open ticket” (printer, high)`."""
     given = ", ".join(words(value) for value in answer.args.values() if _short(value))
-    return f"Your request “{plain(answer.name)}”" + (f" ({given})" if given else "")
+    name = plain(answer.name).removesuffix(" long running")
+    return f"Your request “{name}”" + (f" ({given})" if given else "")
 
 
 def words(value: Any) -> str:
@@ -157,6 +158,12 @@ def _joined(texts: Sequence[str]) -> str:
 def _short(value: Any) -> bool:
     text = words(value) if not isinstance(value, (dict, list)) else ""
     return bool(text) and len(text) <= 60 and "\n" not in text
+
+
+def _done(answer: Answered) -> str:
+    """What a tool brought about that says no more of itself."""
+    first = (name_words(answer.name) or [""])[0]
+    return _capital(_noun(answer.name)) if first in _GETTERS else "Done"
 
 
 def _noun(name: str) -> str:

@@ -70,7 +70,7 @@ def example(tool: types.FunctionDeclaration, *, today: date) -> str:
     texts = [p for p in required if p.kind in ("text", "message")] or [
         p for p in required if p.kind == "title"
     ]
-    said = [plain(tool.name or "")]
+    said = [plain(tool.name or "").removesuffix(" long running")]
     said += [_shown(p, today) for p in required if p.kind not in ("text", "message", "title")]
     sentence = " ".join(said) + "".join(f": {p.example or _ANY_TEXT}" for p in texts[:1])
     return sentence[:1].upper() + sentence[1:]
