@@ -10,7 +10,7 @@ from agents.runtime.errors import AlreadyExistsError, SessionNotFoundError, Stal
 from agents.runtime.events import Event
 from agents.runtime.held import hold, without_temp
 from agents.runtime.slot.memory import MemorySlot
-from agents.runtime.slot.port import SessionKey, Slot, View
+from agents.runtime.slot.port import Begun, SessionKey, Slot, View
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +124,9 @@ class SessionService:
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """The user's keys, without their prefix."""
-        key = SessionKey(app_name, user_id, "", self.tenant)
-        found = await self.slot.list(app=app_name, user=user_id, tenant=self.tenant)
-        view = await self.slot.read(found[-1] if found else key, parts=("state",))
-        state = view.state if view else {}
+        nobody = SessionKey(app_name, user_id, "", self.tenant)
+        begun = await self.slot.begin(nobody, owner=uuid.uuid4().hex, lease=1)
+        state = begun.state if isinstance(begun, Begun) else {}
         return {k.removeprefix("user:"): v for k, v in state.items() if k.startswith("user:")}
 
 

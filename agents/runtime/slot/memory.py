@@ -66,7 +66,7 @@ class MemorySlot:
                 session = self._sessions[key] = Stored(created=now, updated=now)
             if not session.put(entry, now):
                 return "duplicate"
-            session.updated = now
+            self._touch(key, now)
             return "queued"
 
     async def begin(
@@ -112,7 +112,8 @@ class MemorySlot:
                 raise SessionConflict("the session has moved on")
             if commit.pop is not None and (session.head is None or session.head.id != commit.pop):
                 raise SessionConflict("the inbox has moved on")
-            session.commit, session.updated = commit.id, now
+            session.commit = commit.id
+            self._touch(key, now)
             session.user = commit.user or session.user
             if commit.pop is not None:
                 session.inbox.popleft()
@@ -139,7 +140,7 @@ class MemorySlot:
                 same = session.journal[start.step] == start.fence
                 return Started(kind="go" if same else "again")
             record = session.approvals.get(start.request or "")
-            if why := refusal(start, call, record, now):
+            if why := refusal(start, call, record, now=now):
                 return Started(kind="refused", why=why)
             if record:
                 session.approvals[record.id] = replace(record, status="started", rev=record.rev + 1)
@@ -163,7 +164,7 @@ class MemorySlot:
             if not decide.late_ok and stored.deadline is not None and now >= stored.deadline:
                 return Decided(kind="late", record=stored, now=now)
             session.approvals[new.id] = new
-            session.updated = now
+            self._touch(key, now)
             if decide.entry:
                 session.put(decide.entry, now)
             session.owe(decide.posts)
@@ -228,12 +229,11 @@ class MemorySlot:
     ) -> Sequence[SessionKey]:
         """The sessions of an app, oldest update first."""
         with self._lock:
-            found = [
-                (session.updated, str(key), key)
-                for key, session in self._sessions.items()
+            return [
+                key
+                for key in self._sessions
                 if (key.tenant, key.app) == (tenant, app) and user in (None, key.user)
             ]
-        return [key for _, _, key in sorted(found, key=lambda item: item[:2])]
 
     async def delete(self, key: SessionKey) -> bool:
         """Forget a session."""
@@ -248,9 +248,14 @@ class MemorySlot:
                 return False
             if create:
                 self._sessions[key] = Stored(created=now, updated=now)
-            self._sessions[key].updated = now
+            self._touch(key, now)
             self._set(key, key.user, state)
             return True
+
+    def _touch(self, key: SessionKey, now: int) -> None:
+        """Note a change: the dict has the sessions by their last one, oldest first."""
+        session = self._sessions[key] = self._sessions.pop(key)
+        session.updated = now
 
     def _held(self, key: SessionKey, fence: int, *, repeated: str | None = None) -> Stored:
         """The session, if the fence is its newest or its last commit is the repeated one."""

@@ -137,8 +137,14 @@ class Stored:
         return [self.events[v - 1] for v in older] + self.events[max(first, since + 1) - 1 :]
 
     def change_calls(self, commit: Commit) -> None:
-        """Open calls, replace notes, close calls with their journal and results."""
+        """Open calls, replace notes, close calls with their journal and results.
+
+        A call that asks people anew has ended the run before: the next one is another start.
+        """
         self.open.update(commit.opened)
+        for cid, call in commit.opened.items():
+            if call.kind == "approval":
+                self.journal.pop(cid, None)
         for cid, note in commit.companions.notes.items():
             if cid in self.open:
                 self.open[cid] = replace(self.open[cid], note=note)
@@ -166,7 +172,7 @@ class Stored:
         self.record(companions.audit)
 
 
-def refusal(start: Start, call: OpenCall, record: Record | None, now: int) -> str:
+def refusal(start: Start, call: OpenCall, record: Record | None, *, now: int) -> str:
     """Why the gate stays shut; empty when it opens."""
     if call.request not in (None, start.request):
         return "request"
