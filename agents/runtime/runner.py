@@ -16,7 +16,7 @@ from agents.runtime.asking import Asking, Budget, RunConfig
 from agents.runtime.calling import outcomes
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
-from agents.runtime.gemini import DEFAULT_MODEL, Gemini, GeminiOptions
+from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.held import Companion, Held, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.messages import accepted
@@ -28,6 +28,7 @@ from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_ste
 from agents.runtime.story import Story
 
 Models = Callable[[str], Model]
+DEFAULT_MODEL = "gemini-flash-latest"
 LEASE = 30_000
 WINDOW = 200
 
