@@ -23,7 +23,7 @@ async def judge(path: Path) -> tuple[str, str]:
     got = await PLAYERS[case["kind"]](case)
     if want is None:
         return "unjudged", case.get("better", "")
-    difference = differences(want, got)
+    difference = differences(case, want, got)
     if not difference:
         return "passed", ""
     reasons = tomllib.loads(DEVIATIONS.read_text()) if DEVIATIONS.exists() else {}

@@ -20,18 +20,13 @@ from agents import Agent, AgentTool, FunctionTool, LlmResponse, LongRunningFunct
 from agents.runtime.hooks import Plugin
 
 PEER_IMPORT = re.compile(r"^from google\.adk\.\S+ import \w+$", re.MULTILINE)
-HOOKS = (
-    "before_tool_callback",
-    "after_tool_callback",
-    "on_tool_error_callback",
-    "before_model_callback",
-    "after_model_callback",
-)
+HOOKS = tuple(field for field in Agent.__dataclass_fields__ if field.endswith("_callback"))
 FIELDS = (
     "name",
     "instruction",
     "description",
     "output_key",
+    "include_contents",
     "disallow_transfer_to_parent",
     "disallow_transfer_to_peers",
 )
@@ -80,13 +75,18 @@ def namespace(case: dict[str, Any], log: Callable[..., None]) -> dict[str, Any]:
 def agent(told: dict[str, Any], names: dict[str, Any]) -> Agent:
     """An agent and everybody below it."""
     fields: dict[str, Any] = {key: told[key] for key in FIELDS if key in told}
-    fields |= {key: names[told[key]] for key in HOOKS if key in told}
-    fields |= {key: names[told[key]] for key in ("input_schema", "output_schema") if key in told}
+    named = (*HOOKS, "input_schema", "output_schema")
+    fields |= {key: _named(told[key], names) for key in named if told.get(key)}
     return Agent(
         **fields,
         tools=[tool(t, names) for t in told.get("tools", ())],
         sub_agents=[agent(a, names) for a in told.get("sub_agents", ())],
     )
+
+
+def _named(told: str | list[str], names: dict[str, Any]) -> Any:
+    """What a case names: one thing or a list of them."""
+    return names[told] if isinstance(told, str) else [names[name] for name in told]
 
 
 def tool(told: dict[str, Any], names: dict[str, Any]) -> Any:

@@ -15,6 +15,7 @@ from agents import InMemorySessionService, RunConfig, Runner, UsageError
 from agents.runtime.errors import AgentsError
 from agents.runtime.testing import ScriptedModel
 from tests.conformance import build, shape
+from tests.conformance.kinds import told_by_kind
 
 APP, USER, SESSION = "app", "u1", "s1"
 
@@ -45,7 +46,8 @@ class Play:
         self.create = bool(app.get("auto_create_session"))
         root = build.agent(self.case["agent"], names)
         turns = []
-        for self.turn, told in enumerate(self.case["turns"], start=1):
+        for told in self.case["turns"]:
+            self.turn += 1
             if "agent" in told:
                 root = build.agent(told["agent"], names)
             turns.append(await self._turn(root, told))
@@ -76,38 +78,45 @@ class Play:
                 )
         self.sessions.add((user, session))
         runner = self._runner(root)
+        where = {"user_id": user, "session_id": session}
         if "concurrent" in told:
-            runs = [self._run(runner, told, user, session, parts) for parts in told["concurrent"]]
+            runs = [self._run(runner, told, where, parts) for parts in told["concurrent"]]
             return {"concurrent": list(await asyncio.gather(*runs))}
-        parts = told.get("send") or [{"text": told["user"]}]
-        seen = await self._run(runner, told, user, session, parts)
+        parts = told.get("send") or [{"text": told[word]} for word in ("user",) if word in told]
+        seen = await self._run(runner, told, where, parts)
         await runner.join()
         found = await self.service.get_session(app_name=APP, user_id=user, session_id=session)
         return {**seen, "state_after": found.state} if found else seen
 
     async def _run(
-        self, runner: Runner, told: dict[str, Any], user: str, session: str, parts: list[Any]
+        self, runner: Runner, told: dict[str, Any], where: dict[str, str], parts: list[Any]
     ) -> dict[str, Any]:
         events: list[dict[str, Any]] = []
         raised: dict[str, Any] = {}
         stop = told.get("client_stops_after")
         stream = runner.run_async(
-            user_id=user,
-            session_id=session,
-            new_message=types.Content(role="user", parts=[self._part(p) for p in parts]),
+            **where,
+            new_message=self._message(parts),
             state_delta=told.get("state_delta"),
-            run_config=RunConfig(**told["run_config"]) if "run_config" in told else None,
+            run_config=_config(told.get("run_config", {})),
+            invocation_id=told.get("resume_invocation"),
         )
+        place = "/".join(where.values())
         try:
             async for event in stream:
-                place = f"{user}/{session}/{event.invocation_id}"
-                shown = event.model_copy(update={"invocation_id": place})
+                invocation = f"{place}/{event.invocation_id}"
+                shown = event.model_copy(update={"invocation_id": invocation})
                 events.append(shape.event(shown, self.calls, self.invocations))
                 if stop and len(events) >= stop:
                     break
         except Exception as error:
             raised = {"raised": {"type": [k.__name__ for k in type(error).__mro__]}}
         return {"events": events, **raised}
+
+    def _message(self, parts: list[Any]) -> types.Content | None:
+        if not parts:
+            return None
+        return types.Content(role="user", parts=[self._part(p) for p in parts])
 
     def _part(self, told: dict[str, Any]) -> types.Part:
         told = copy.deepcopy(told)
@@ -123,6 +132,12 @@ class Play:
             if found:
                 lines[f"{user}/{session}"] = shape.history(found.events, self.calls)
         return lines
+
+
+def _config(told: dict[str, Any]) -> RunConfig:
+    """What of a case's configuration of a run there is here."""
+    known = RunConfig.__dataclass_fields__
+    return RunConfig(**{key: value for key, value in told.items() if key in known})
 
 
 class Recorder(ScriptedModel):
@@ -158,11 +173,13 @@ async def play(case: dict[str, Any]) -> dict[str, Any]:
         return {"refused": type(error).__name__}
 
 
-def differences(want: dict[str, Any], got: dict[str, Any]) -> str:
+def differences(case: dict[str, Any], want: dict[str, Any], got: dict[str, Any]) -> str:
     """A diff a person can read; empty when the shapes agree."""
     if want.get("refused") or got.get("refused"):
         return "" if want.get("refused") == got.get("refused") else f"{want} != {got}"
     left, right = comparable(want), comparable(got)
+    for side in (left, right):
+        told_by_kind(case, side)
     _agree_on_descriptions(left, right)
     for turn, mine in zip(left["turns"], right["turns"], strict=False):
         _agree_on_errors(turn, mine)
