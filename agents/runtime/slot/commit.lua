@@ -19,10 +19,13 @@ end
 
 local function change_calls()
   for _, opened in each(a.opened) do
+    local before, new = call('HGET', OPEN, opened[1]), cjson.decode(opened[2])
+    -- A call that asks people anew has ended the run before: the next one is another start.
+    if before and new.kind == 'approval' and new.request ~= cjson.decode(before).request then
+      call('HDEL', JOURNAL, opened[1])
+    end
     call('HSET', OPEN, opened[1], opened[2])
     call('HSET', NOTES, opened[1], opened[3])
-    -- A call that asks people anew has ended the run before: the next one is another start.
-    if cjson.decode(opened[2]).kind == 'approval' then call('HDEL', JOURNAL, opened[1]) end
   end
   for _, note in each(a.notes) do
     if call('HEXISTS', OPEN, note[1]) == 1 then call('HSET', NOTES, note[1], note[2]) end

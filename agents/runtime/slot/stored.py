@@ -141,10 +141,12 @@ class Stored:
 
         A call that asks people anew has ended the run before: the next one is another start.
         """
-        self.open.update(commit.opened)
         for cid, call in commit.opened.items():
-            if call.kind == "approval":
+            before = self.open.get(cid)
+            if before and call.kind == "approval" and call.request != before.request:
                 self.journal.pop(cid, None)
+                self.results.pop(cid, None)
+            self.open[cid] = call
         for cid, note in commit.companions.notes.items():
             if cid in self.open:
                 self.open[cid] = replace(self.open[cid], note=note)

@@ -229,6 +229,19 @@ async def test_asking_anew_makes_another_start(slot: Slot, key: SessionKey) -> N
     assert (await slot.start_call(key, second)).kind == "go"
 
 
+async def test_the_same_question_makes_no_other_start(slot: Slot, key: SessionKey) -> None:
+    """A call that is only described anew was started, and stays so."""
+    begun = await ask(slot, key, approval(status="approved"))
+    first = Start(fence=begun.fence, cid="1-0", step="1-0", request="q", digest="d")
+    assert (await slot.start_call(key, first)).kind == "go"
+    same = OpenCall(name="pay", kind="approval", version=1, request="q", note={"n": 1})
+    commit = Commit(id="same", fence=begun.fence, version=1, opened={"1-0": same})
+    await slot.commit(key, commit)
+    later = await begin(slot, key)
+    second = replace(first, fence=later.fence)
+    assert (await slot.start_call(key, second)).kind == "again"
+
+
 async def test_a_result_answers_every_step(slot: Slot, key: SessionKey) -> None:
     """A call whose response is kept needs no asking run any more."""
     begun = await ask(slot, key, kind="tool")

@@ -80,9 +80,9 @@ def commits(draw: st.DrawFn) -> Commit:
     cid, closed = draw(st.sampled_from([None, "1-0", "2-0"])), draw(calls)
     call = OpenCall(
         name="pay",
-        kind="tool",
+        kind=draw(st.sampled_from(["tool", "approval"])),
         version=int((cid or "1")[0]),
-        request=draw(st.sampled_from([None, "q", "q"])),
+        request=draw(st.sampled_from([None, "q", "q", "r"])),
         note={"v": value},
     )
     made = {
