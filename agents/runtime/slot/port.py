@@ -183,8 +183,9 @@ class Commit:
     number of stored events. `state` holds session keys, `app_state` and `user_state` (of `user`)
     the prefixed ones with their prefix; no `temp:` keys. `pop` consumes that inbox entry, which
     must be the head. `opened` and `closed` change the open calls; asking about a call anew (another
-    `request`) drops its journal and result, as closing does. `results` keeps the response of a finished body, by its step, until its batch is
-    complete. `invocations` replaces or (None) ends open invocations. `Event.version` is set here.
+    `request`) drops its journal and result, as closing does. `results` keeps the response of a
+    finished body, by its step, until its batch is complete. `invocations` replaces or (None) ends
+    open invocations. `Event.version` is set here.
     """
 
     id: str
