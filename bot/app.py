@@ -12,8 +12,9 @@ import socket
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import cast
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -32,6 +33,7 @@ from bot.approvals.companions import Rules
 from bot.approvals.policy import Defaults
 from bot.approvals.secretary import Secretary
 from bot.clock import Clock, sweeps
+from bot.crash import CrashPoint
 from bot.embedded import EmbeddedStore
 from bot.errors import SettingsError
 from bot.guide import guide
@@ -56,11 +58,17 @@ Work = Callable[[asyncio.Event], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bot:
-    """One process, open: `port` is where it listens (0 without web), `work` what it does."""
+    """One process, open: `port` is where it listens (0 without web), `work` what it does.
+
+    `slot`, `agents` and `routes` (by channel id) are for whoever wants to look into it.
+    """
 
     port: int
     work: Sequence[Work]
     door: AsyncExitStack
+    slot: Slot
+    agents: Sequence[Agent]
+    routes: Mapping[str, Route]
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Do the work until `stopping` is set: then take nothing new and end what is in hand."""
@@ -101,7 +109,14 @@ async def opened(
         door = await stack.enter_async_context(AsyncExitStack())
         port = await _open_door(settings, desk, door)
         logs.info("bot.started", roles=",".join(settings.roles), port=port)
-        yield Bot(port=port, work=work, door=door)
+        yield Bot(
+            port=port,
+            work=work,
+            door=door,
+            slot=desk.slot,
+            agents=desk.agents,
+            routes=desk.routes,
+        )
 
 
 async def release(settings: Settings) -> str:
@@ -142,6 +157,7 @@ class _Slack:
 class _Desk:
     """What every role needs."""
 
+    crash: CrashPoint
     slot: Slot
     index: Index
     slack: _Slack
@@ -192,10 +208,10 @@ async def _identity(client: AsyncWebClient) -> Identity:
             reraise=True,
         ):
             with attempt:
-                told = await client.auth_test()
+                told = cast("dict[str, str]", (await client.auth_test()).data)
                 return Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"])
     except SlackApiError as error:
-        code = error.response.get("error")
+        code = cast("dict[str, str]", error.response)["error"]
         raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {code}.") from None
     except (aiohttp.ClientError, TimeoutError) as error:
         raise SettingsError(f"Slack does not answer at SLACK_API_URL ({error}).") from None
@@ -206,23 +222,27 @@ async def _channels(replies: Replies) -> Mapping[str, str]:
     found = await replies.channels()
     if isinstance(found, Mapping):
         return found
-    raise SettingsError(f"The workspace's channels cannot be listed, and #names need them: {found}.")
+    raise SettingsError(
+        f"The workspace's channels cannot be listed, and #names need them: {found}."
+    )
 
 
-def _desk(
-    settings: Settings, *, store: Client, slack: _Slack, agents: Sequence[Agent]
-) -> _Desk:
+def _desk(settings: Settings, *, store: Client, slack: _Slack, agents: Sequence[Agent]) -> _Desk:
     """What every role needs, out of what is open."""
-    slot = RedisSlot(
+    crash = CrashPoint(settings.crash_at)
+    kept = RedisSlot(
         store,
         prefix=settings.key_prefix,
         session_ttl=int(settings.session_ttl.total_seconds() * 1000),
     )
-    index = Index(store, prefix=settings.key_prefix)
+    slot = crash.watched(kept, "slot")
+    index = crash.watched(Index(store, prefix=settings.key_prefix), "index")
+    slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
     )
     return _Desk(
+        crash=crash,
         slot=slot,
         index=index,
         slack=slack,
@@ -268,9 +288,7 @@ def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
     return channels[name.removeprefix("#")]
 
 
-def _work(
-    settings: Settings, desk: _Desk, *, models: Callable[[str], Model]
-) -> tuple[Work, ...]:
+def _work(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> tuple[Work, ...]:
     """What the roles of this process do all the time."""
     work: list[Work] = []
     if "worker" in settings.roles:
@@ -339,9 +357,7 @@ async def _open_door(settings: Settings, desk: _Desk, door: AsyncExitStack) -> i
     )
     door.push_async_callback(listeners.close)
     if token:
-        await door.enter_async_context(
-            web.socket_mode(app, app_token=token.get_secret_value())
-        )
+        await door.enter_async_context(web.socket_mode(app, app_token=token.get_secret_value()))
     made = web.application(slack=app if secret else None, ready=desk.index.answers)
     return await door.enter_async_context(web.serve(made, port=settings.port))
 

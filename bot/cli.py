@@ -2,20 +2,32 @@
 
 import argparse
 import asyncio
+import json
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from functools import partial
 from typing import Any, get_args
 
-from bot import app
+from bot import app, logs
 from bot.errors import BotError, SettingsError
-from bot.playground import rehearse, run
-from bot.settings import Role, Settings
+from bot.playground import LocalSlack, rehearse
+from bot.playground.behind import Behind
+from bot.playground.page import Page
+from bot.playground.run import local
+from bot.settings import REHEARSAL, Role, Settings
+from bot.slack.manifest import manifest
+from bot.web import EVENTS, serve
 
 WRONG_SETTINGS = 78
 """Exit status, as sysexits.h has it: somebody must change the configuration."""
 UNAVAILABLE = 69
 """Exit status: something outside does not answer; trying again may help."""
+OPEN = """\
+The playground is open: http://127.0.0.1:{port}
+In #expenses, as Ana, write: @countersign please reimburse 200 dollars for the hotel
+Then be Max (at the top of the page) and decide. {model} answers. Ctrl-C ends everything."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,17 +82,37 @@ async def _release() -> int:
 
 
 async def _playground() -> int:
-    """A workspace, its store and the bot in this process, until somebody says stop."""
+    """A workspace, its store, the bot and the page in this process, until somebody says stop."""
     stopping = _stopping()
     settings = Settings.read()
-    logs.set_up(settings.log_level)
-    async with LocalSlack(port=settings.port) as slack:
-        mine = settings.model_copy(update=local(slack, settings))
-        async with app.opened(mine) as bot:
-            slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
-            print(f"The workspace is at {slack.url}, the bot listens on port {bot.port}.")
-            await bot.run(stopping)
+    logs.set_up(settings.log_level if "log_level" in settings.model_fields_set else "WARNING")
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(LocalSlack())
+        mine = local(slack, settings)
+        bot = await stack.enter_async_context(app.opened(mine))
+        slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
+        made = _page(slack, bot, mine).application()
+        try:
+            serving = serve(made, port=settings.port, host="127.0.0.1")
+            port = await stack.enter_async_context(serving)
+        except OSError as error:
+            raise SettingsError(f"PORT: {settings.port} cannot be listened on ({error}).") from None
+        model = "The rehearsal model, no LLM," if mine.model == REHEARSAL else mine.model
+        print(OPEN.format(port=port, model=model), flush=True)
+        await bot.run(stopping)
     return 0
+
+
+def _page(slack: LocalSlack, bot: app.Bot, settings: Settings) -> Page:
+    """The page of a workspace, and what it may look at."""
+    behind = Behind(
+        workspace=slack.workspace,
+        slot=bot.slot,
+        agents=[agent.name for agent in bot.agents],
+        ledger=settings.ledger_path,
+        model=settings.model,
+    )
+    return Page(slack, agents=bot.agents, routes=bot.routes, behind=behind)
 
 
 async def _manifest() -> int:

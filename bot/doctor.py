@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import AuthenticationError, RedisError
 from tenacity import AsyncRetrying, RetryError, retry_if_not_exception_type, stop_after_delay
 from tenacity.wait import wait_exponential
 
 from bot import logs
 from bot.errors import StoreUnavailable, StoreUnsafe
+
+Client = Redis | RedisCluster
 
 OLDEST = 7
 """The first major version whose scripts may run when memory is full."""
@@ -76,7 +78,7 @@ def _pressure(info: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding("warn", f"the store uses {100 * used // limit} % of its memory")
 
 
-async def wait_for_store(client: Redis, *, seconds: float) -> None:
+async def wait_for_store(client: Client, *, seconds: float) -> None:
     """Ask the store until it answers.
 
     Raises StoreUnavailable after `seconds`, or at once when it refuses the password.
@@ -100,7 +102,7 @@ async def wait_for_store(client: Redis, *, seconds: float) -> None:
         ) from reason
 
 
-async def check_store(client: Redis, *, production: bool, durable: bool) -> list[Finding]:
+async def check_store(client: Client, *, production: bool, durable: bool) -> list[Finding]:
     """Look at a store that answers: log what is to be warned of, and return it.
 
     Raises StoreUnsafe when the store must not be used.

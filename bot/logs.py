@@ -54,7 +54,8 @@ Event = Literal[
     "lease.lost",
     "settings.unsafe",
     "ticket.news",
-    "ticket.opened",
+    "ticket.unavailable",
+    "ticket.failed",
 ]
 EVENTS: frozenset[str] = frozenset(get_args(Event))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from agents import Event, Post, SessionKey, Slot
+from agents import Event, Post, SessionKey, Slot, Ticket
 from bot import logs
 from bot.approvals.request import Approval
 from bot.slack import blocks
@@ -23,7 +23,7 @@ LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
 RESULTS_WITHIN = 50
 """Events among which the response of a call that has just run is found."""
-UPDATES = ("card_update", "asked_update")
+UPDATES = ("card_update", "asked_update", "ticket_update")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Debt:
     """What is owed in one session, for as long as this process works on it.
 
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
-    before the oldest one can be tried again, None while nothing stands in the way. `approvals` are
-    the session's, as they were when last looked at.
+    before the oldest one can be tried again, None while nothing stands in the way. `posts`,
+    `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at.
     """
 
     def __init__(self, key: SessionKey, *, slot: Slot, replies: Replies) -> None:
@@ -63,6 +63,7 @@ class Debt:
         self.key = key
         self.wait: float | None = None
         self.posts: list[Post] = []
+        self.inbox = 0
         self.approvals: dict[str, Approval] = {}
         self.doubtful: set[str] = set()
         self._slot = slot
@@ -70,12 +71,18 @@ class Debt:
         self._places: Mapping[str, str] = {}
         self._now = 0
 
+    @property
+    def payable(self) -> bool:
+        """Whether something is owed that can be tried now."""
+        return bool(self.posts) and self.wait is None
+
     async def look(self) -> None:
         """Read what is owed, and the records that posts are shown from."""
         view = await self._slot.read(self.key, parts=("posts", "approvals"))
         if view is None:
             return
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
+        self.inbox = view.inbox
         self.approvals = {
             id_: Approval.from_record(record) for id_, record in view.approvals.items()
         }
@@ -113,15 +120,14 @@ class Debt:
     async def _change(self, post: Post) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""
         place = self._places.get(post.after or "")
-        approval = self._approval(post)
-        if not place or approval is None:
+        pieces = (await self._message(post)).pieces
+        if not place or not pieces:
             return Posted("")
-        shown = await self._shown(_kind(post), approval)
-        result = await self._replies.update(place, shown)
+        result = await self._replies.update(place, pieces[0])
         if isinstance(result, Refused):
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
             if result.gone and _kind(post) == "asked_update":
-                return await self._say(post.id, Message(thread_of(self.key), [shown]))
+                return await self._say(post.id, Message(thread_of(self.key), pieces))
             return Posted("")
         return result
 
@@ -176,6 +182,8 @@ class Debt:
         thread = _place(body)
         if _kind(post) in ("answer", "notice"):
             return Message(thread, blocks.answer(str(body["text"])))
+        if _kind(post).startswith("ticket"):
+            return Message(thread, [blocks.ticket(Ticket.model_validate(body["ticket"]))])
         approval = self._approval(post)
         if approval is None:
             return Message(thread, [])

@@ -31,8 +31,6 @@ GRACE = 15.0
 """Seconds that turns in hand are left to end in after SIGTERM; the platform kills after 30."""
 RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
-BUSY = 0.5
-"""Seconds until a session is looked at again that somebody else has in hand."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
 
 
@@ -128,49 +126,58 @@ class Worker:
             self._start(key)
 
     async def _let_end(self, grace: float) -> None:
-        """Wait for the turns in hand; what lasts too long is cancelled and handed back."""
-        self._claims.clear()
-        if not self._turns:
-            return
-        await asyncio.wait(self._turns.values(), timeout=grace)
+        """Wait for the turns in hand; what lasts too long is cancelled, and handed back."""
+        again, self._claims = list(self._claims), {}
+        if self._turns:
+            await asyncio.wait(self._turns.values(), timeout=grace)
         late = list(self._turns.values())
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+        with contextlib.suppress(StoreUnavailable):
+            await self._index.send([each for key in again for each in self._index.ring(key)])
 
     async def _work(self, claim: Claim) -> None:
-        """One claimed session, and when to look at it again."""
-        key = claim.key
-        with logs.bound(session=str(key)):
+        """One claimed session; whatever happens, it is looked at again if there is a reason."""
+        with logs.bound(session=str(claim.key)):
             try:
-                pause = await self._turn(key)
-            except asyncio.CancelledError:
-                await self._index.send(self._index.ring(key))
-                raise
+                await self._look_after(claim)
+            except SessionBusy:
+                logs.info("turn.busy")  # who has it works it off; the claim runs out by itself
             except StoreUnavailable as raised:
                 logs.warning("store.unavailable", error=raised)
-                return  # the claim runs out, and then it is due again
-            except Exception as raised:  # noqa: BLE001 - the worker's rim: nothing may stop it
-                pause = self._pause_after(key, raised)
-            else:
-                self._failures.pop(key, None)
-            if pause is None:
-                await self._index.done(claim)
-            else:
-                await self._index.send(self._index.ring(key, after=pause))
+
+    async def _look_after(self, claim: Claim) -> None:
+        """Work through a claimed session, and say when it has to be looked at again."""
+        key = claim.key
+        try:
+            pause = await self._turn(key)
+        except asyncio.CancelledError:
+            await self._index.send(self._index.ring(key))
+            raise
+        except (SessionBusy, StoreUnavailable):
+            raise
+        except Exception as raised:  # noqa: BLE001 - the worker's rim: nothing may stop it
+            pause = self._pause_after(key, raised)
+        else:
+            self._failures.pop(key, None)
+        if pause is None:
+            await self._index.done(claim)
+        else:
+            await self._index.send(self._index.ring(key, after=pause))
 
     async def _turn(self, key: SessionKey) -> float | None:
         """Work through a session; seconds until something of it can be tried again, or None."""
         debt = await self._outbox.debt(key)
-        self._secretary.remember(key, debt.approvals)
         try:
-            if debt.posts:
-                await self._settle(key, debt)
-            await self._serve(key, debt)
-            await debt.look()
-            if debt.posts and debt.wait is None:
-                await self._settle(key, debt)
-            return debt.wait
+            while True:
+                self._secretary.remember(key, debt.approvals)
+                if debt.payable:
+                    await self._settle(key, debt)
+                await self._serve(key, debt)
+                await debt.look()
+                if not (debt.inbox or debt.payable):
+                    return debt.wait
         finally:
             self._secretary.forget(key)
 
@@ -192,9 +199,6 @@ class Worker:
     def _pause_after(self, key: SessionKey, raised: Exception) -> float:
         """Seconds to wait after a turn failed, longer each time."""
         match raised:
-            case SessionBusy():
-                logs.info("turn.busy")
-                return BUSY
             case SessionConflict():
                 logs.warning("lease.lost")
                 return 0

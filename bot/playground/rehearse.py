@@ -5,8 +5,12 @@ that keeps the state, a process that is killed. Each step is checked against wha
 against the ledger; the exit status is 0 only if all came out right.
 """
 
+import asyncio
+import html
 import json
+import re
 import tempfile
+import textwrap
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,9 +25,9 @@ from bot.playground.people import BOT
 from bot.playground.run import BotProcess, environment, free_port
 from bot.slack.validate import JsonObject
 
-PATIENCE = 8.0
+PATIENCE = 5.0
 """Seconds for a thing to happen before the story counts as failed."""
-WIDTH = 92
+WIDTH = 100
 
 
 class WentWrong(Exception):
@@ -75,18 +79,12 @@ class Stage:
         self.line("card", _ending(message), where="approvals")
 
     async def clicks(
-        self, who: str, card: JsonObject, action: str, values: dict[str, str] | None = None
+        self, who: str, card: JsonObject, action: str, *, values: dict[str, str] | None = None
     ) -> None:
         """A person presses a button, after filling in what is asked for."""
-        filled = "".join(
-            f" {name.replace('_', ' ')}: {value}," for name, value in (values or {}).items()
-        )
-        self.line(
-            who,
-            f"fills in{filled} presses {action}".replace(",", " and")
-            if filled
-            else f"presses {action}",
-        )
+        for name, value in (values or {}).items():
+            self.line(who, f"fills in {name.replace('_', ' ')}: {value}")
+        self.line(who, f"presses {action.capitalize()}")
         pressed = await self.slack.click(who, card, action, values=values)
         self.check("the click is taken", "", pressed.warning)
 
@@ -103,8 +101,8 @@ class Stage:
         payments = [json.loads(line) for line in lines]
         seen = [each["amount"] for each in payments if each["purpose"] == purpose]
         self.check(f"payments for {purpose}", list(amounts), seen)
-        total = f"{len(seen)} payment of {seen[0]:g}" if seen else "no payment"
-        self.line("ledger", f"{total} for {purpose}")
+        told = ", ".join(f"{amount:g}, once" for amount in seen) or "nothing was paid"
+        self.line("ledger", f"{purpose}: {told}")
 
     def check(self, what: str, expected: object, seen: object) -> None:
         """Compare what must be with what is."""
@@ -112,14 +110,25 @@ class Stage:
             raise WentWrong(f"expected: {what}: {expected}\nseen: {seen}")
 
     def line(self, who: str, text: str, *, where: str = "") -> None:
-        """One line of the transcript."""
+        """One line of the transcript, wrapped under its own beginning."""
         place = f"#{where}" if where else ""
-        self.tell(f"   {who.capitalize():<12} {place:<11} {_short(self._named(text))}")
+        begin = f"   {who[:1].upper() + who[1:]:<12}{place:<12}"
+        self.tell(
+            textwrap.fill(
+                self._readable(text),
+                WIDTH,
+                initial_indent=begin,
+                subsequent_indent=" " * len(begin),
+                break_on_hyphens=False,
+            )
+        )
 
-    def _named(self, text: str) -> str:
+    def _readable(self, text: str) -> str:
+        """Slack's text as a person sees it: names for ids, dates written out, nothing escaped."""
         for person in self.slack.workspace.people.values():
             text = text.replace(f"<@{person.id}>", f"@{person.name}")
-        return text
+        text = re.sub(r"<!date\^[^|]*\|([^>]*)>", r"\1", text)
+        return html.unescape(re.sub(r"\*(\w[^*]*)\*", r"\1", text))
 
     def _by_bot(
         self, messages: Sequence[JsonObject], words: str, *, buttons: bool = False
@@ -164,10 +173,10 @@ async def rejected(stage: Stage) -> None:
     await stage.seen("the form for a reason", lambda: next(iter(stage.slack.modals("mia")), None))
     stage.line("mia", "writes: use cost centre 12")
     sent = await stage.slack.submit("mia", {"reason": "use cost centre 12"})
-    stage.check("the form is taken", ("", {}), (sent.warning, dict(sent.errors)))
+    stage.check("the form is taken", "", sent.warning or str(dict(sent.errors) or ""))
     await stage.closed(card, "Rejected")
     await stage.answer("expenses", thread, "use cost centre 12")
-    stage.paid(purpose="a chair")
+    stage.paid(purpose="chair")
 
 
 async def fewer(stage: Stage) -> None:
@@ -175,7 +184,7 @@ async def fewer(stage: Stage) -> None:
     thread = await stage.says("ana", "time-off", "I'd like to take five days off from 2026-12-24")
     await stage.answer("time-off", thread, "Asked")
     card = await stage.card("5 days off")
-    await stage.clicks("max", card, "approve", {"approved_days": "3"})
+    await stage.clicks("max", card, "approve", values={"approved_days": "3"})
     await stage.closed(card, "Approved")
     await stage.answer("time-off", thread, "3")
 
@@ -190,16 +199,12 @@ async def killed(stage: Stage) -> None:
     stage.line("bot", f"process {process} is killed (SIGKILL)")
     await stage.bot.start()
     stage.line("bot", f"process {stage.bot.pid} is started")
-    for who in ("max", "mia"):
-        await stage.clicks(who, card, "approve")
-    late = await stage.seen(
-        "a private note for the second one",
-        lambda: stage.slack.find("already", stage.slack.visible("mia", "approvals")),
-    )
-    stage.line(BOT.real_name, f"(only to Mia) {late['text']}", where="approvals")
+    await asyncio.gather(*(stage.clicks(who, card, "approve") for who in ("max", "mia")))
+    late = await stage.seen("a private note for the second one", lambda: _second(stage.slack))
+    stage.line(BOT.real_name, f"{late['text']} (only one of them sees this)", where="approvals")
     await stage.closed(card, "Approved")
     await stage.answer("expenses", thread, "Paid")
-    stage.paid(210, purpose="the train")
+    stage.paid(210, purpose="train")
 
 
 STORIES: tuple[Story, ...] = (small, approved, rejected, fewer, killed)
@@ -214,7 +219,7 @@ async def play() -> int:
     )
     async with stage() as here:
         for number, story in enumerate(STORIES, start=1):
-            print(f"\n{number}. {(story.__doc__ or '').strip()}")
+            print(f"\n{number}. {story.__doc__}")
             failed += not await _played(story, here)
     right = len(STORIES) - failed
     print(
@@ -248,6 +253,12 @@ async def _played(story: Story, here: Stage) -> bool:
     return True
 
 
+def _second(slack: LocalSlack) -> JsonObject | None:
+    """The note for whoever came second."""
+    notes = (slack.find("already", slack.visible(who, "approvals")) for who in ("max", "mia"))
+    return next((note for note in notes if note), None)
+
+
 def _buttons(message: JsonObject) -> bool:
     return any(block["type"] == "actions" for block in message.get("blocks", []))
 
@@ -256,8 +267,3 @@ def _ending(message: JsonObject) -> str:
     """What a closed card says at its end."""
     text: str = message["text"]
     return text[text.index("*") :] if "*" in text else text
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"

@@ -8,11 +8,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
+
+from pydantic import SecretStr
 
 from bot.playground.local_slack import LocalSlack
 from bot.playground.people import MAX, MIA
-from bot.settings import REHEARSAL
+from bot.settings import REHEARSAL, Role, Route, Settings
 
 ROUTES = {"#expenses": "reimbursement", "#time-off": "time_off"}
 APPROVERS = (MAX.id, MIA.id)
@@ -131,7 +133,29 @@ def environment(slack: LocalSlack, *, store: str, ledger: Path, port: int) -> di
         "COUNTERSIGN_APPROVERS": ",".join(APPROVERS),
         "COUNTERSIGN_APPROVERS_CHANNEL": "#approvals",
         "COUNTERSIGN_LEDGER_PATH": str(ledger),
+        "COUNTERSIGN_LEASE": "2",  # a killed process keeps its sessions for so long
     }
+
+
+def local(slack: LocalSlack, settings: Settings) -> Settings:
+    """The settings of a bot for a workspace on this machine, where nothing else is said."""
+    told: dict[str, object] = {
+        "slack_api_url": slack.api_url,
+        "slack_bot_token": SecretStr(slack.bot_token),
+        "slack_signing_secret": SecretStr(slack.signing_secret),
+        "slack_app_token": None,
+        "roles": get_args(Role),
+        "port": 0,
+    }
+    usual: dict[str, object] = {
+        "routes": {channel: Route(agent=agent) for channel, agent in ROUTES.items()},
+        "approvers": APPROVERS,
+        "approvers_channel": "#approvals",
+    }
+    told |= {name: value for name, value in usual.items() if not getattr(settings, name)}
+    if not (settings.gemini_api_key or settings.vertexai):
+        told["model"] = REHEARSAL
+    return settings.model_copy(update=told)
 
 
 def free_port() -> int:

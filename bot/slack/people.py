@@ -1,5 +1,6 @@
 """Who somebody in Slack is now: asked of Slack, remembered for a minute, never guessed."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -19,18 +20,27 @@ class People:
         self._team = team
         self._clock = clock
         self._known: dict[str, tuple[float, Person]] = {}
+        self._asking: dict[str, asyncio.Lock] = {}
 
     async def person(self, id: str) -> Person | None:  # noqa: A002
-        """The person with that id; None when Slack does not say who that is."""
-        known = self._known.get(id)
-        if known and self._clock() - known[0] < REMEMBERED:
-            return known[1]
+        """The person with that id; None when Slack does not say who that is.
+
+        Many clicks of one person at once ask once.
+        """
+        async with self._asking.setdefault(id, asyncio.Lock()):
+            known = self._known.get(id)
+            if known and self._clock() - known[0] < REMEMBERED:
+                return known[1]
+            return await self._ask(id)
+
+    async def _ask(self, id: str) -> Person | None:  # noqa: A002
         told = await self._replies.user(id)
         if not isinstance(told, Mapping):
             return None
         person = person_of(told)
         if len(self._known) >= FORGET_ALL_AT:
             self._known.clear()
+            self._asking.clear()
         self._known[id] = (self._clock(), person)
         return person
 

@@ -26,9 +26,7 @@ async def slack() -> AsyncIterator[LocalSlack]:
 
 
 @pytest.fixture
-async def open_office(
-    slack: LocalSlack, store_url: str, tmp_path: Path
-) -> AsyncIterator[Opening]:
+async def open_office(slack: LocalSlack, store_url: str, tmp_path: Path) -> AsyncIterator[Opening]:
     """Starts bots in this process; every one it started is stopped at the end."""
     async with AsyncExitStack() as stack:
 
