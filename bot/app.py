@@ -301,6 +301,9 @@ def _work(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) ->
 
 
 def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> Worker:
+    def watched(name: str) -> Model:
+        return desk.crash.watched(models(name), "model")
+
     secretary = Secretary(
         slot=desk.slot, rules=desk.rules, ring=desk.index.ring, nonces=iter(_nonce, "")
     )
@@ -309,7 +312,7 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
     runner = partial(
         Runner,
         session_service=sessions,
-        models=models,
+        models=watched,
         companion=secretary.companions,
         tenant=team,
     )

@@ -256,6 +256,12 @@ class Settings(BaseSettings):
         description="Seconds until another worker may take over a silent one's session.",
     )
 
+    crash_at: Annotated[str, Field(pattern=r"^[a-z_.*]*(:[1-9][0-9]*)?$")] = Field(
+        default="",
+        validation_alias="CRASH_AT",
+        description="For tests only: where this process kills itself, such as slot.commit.after:2.",
+    )
+
     payments_url: WebAddress | None = Field(
         default=None,
         validation_alias="PAYMENTS_URL",
@@ -264,6 +270,29 @@ class Settings(BaseSettings):
     ledger_path: Path = Field(
         default=Path(".countersign/ledger.jsonl"),
         description="File of the ledger, one payment a line.",
+    )
+
+    stock_price_url: WebAddress | None = Field(
+        default=None,
+        validation_alias="STOCK_PRICE_URL",
+        description="Where share prices are, with {symbol} in it. None: a bundled table of samples.",
+    )
+    tickets_url: WebAddress | None = Field(
+        default=None,
+        validation_alias="TICKETS_URL",
+        description="Where tickets are opened and looked at. None: they are kept in the store.",
+    )
+    tickets_token: SecretStr | None = Field(
+        default=None,
+        validation_alias="TICKETS_TOKEN",
+        description="What the ticket system knows the bot by.",
+    )
+    ticket_poll: Duration = Field(
+        default=timedelta(seconds=5),
+        description="The shortest time between two looks at a ticket that is waited for.",
+    )
+    ticket_ttl: Duration = Field(
+        default=timedelta(days=14), description="After this nobody waits for a ticket any more."
     )
 
     @classmethod
@@ -309,6 +338,13 @@ class Settings(BaseSettings):
     @classmethod
     def _ends_with_a_slash(cls, value: str) -> str:
         return value.rstrip("/") + "/"
+
+    @field_validator("stock_price_url")
+    @classmethod
+    def _has_a_place_for_the_symbol(cls, value: str | None) -> str | None:
+        if value and "{symbol}" not in value:
+            raise ValueError("must have {symbol} where the ticker symbol goes")
+        return value
 
     @field_validator("log_level", mode="before")
     @classmethod
