@@ -99,13 +99,15 @@ def current(each: Placed, draft: Draft) -> Any:
     return draft.get(each.block_id, {}).get(each.action_id, initial)
 
 
-def action(each: Placed, draft: Draft, *, action_ts: str) -> JsonObject:
-    """The entry of `actions` for a pressed button or a changed input."""
+def action(each: Placed, draft: Draft, *, action_ts: str, option: str | None = None) -> JsonObject:
+    """The entry of `actions` for a pressed button, a changed input, a menu's chosen option."""
     kept = ("action_id", "type", "text", "value", "style", "placeholder", "url")
     entry = {key: each.element[key] for key in kept if key in each.element}
     entry |= {key: value for key, value in each.element.items() if key.startswith("initial_")}
     if each.keeps_value:
         entry |= _state(each, draft)
+    if option is not None:
+        entry["selected_option"] = _option(each.element, option)
     return entry | {"block_id": each.block_id, "action_ts": action_ts}
 
 

@@ -136,15 +136,18 @@ class Seats:
         *,
         values: Mapping[str, Any] | None = None,
         block_id: str | None = None,
+        option: str | None = None,
     ) -> Noticed:
         """Press a button on a message or view as it was shown, after filling in `values`.
 
-        A message read before it changed is what the person still has on the screen.
+        `option` is what was chosen in an overflow menu. A message read before it changed is what
+        the person still has on the screen.
         """
         person = self.workspace.person(who)
         on = surface(self.workspace, person, shown)
         self._fill(person, on, values or {})
-        return await self._act(person, on, inputs.find(on.blocks, action_id, block_id=block_id))
+        pressed = inputs.find(on.blocks, action_id, block_id=block_id)
+        return await self._act(person, on, pressed, option=option)
 
     async def submit(self, who: Who, values: Mapping[str, Any] | None = None) -> Noticed:
         """Fill in and send the top modal; what its form refuses by itself is not sent."""
@@ -253,9 +256,11 @@ class Seats:
             self.workspace.enter(person, on.place, each, value=values[key])
         return list(filled.values())
 
-    async def _act(self, person: Person, on: Surface, each: Placed) -> Noticed:
+    async def _act(
+        self, person: Person, on: Surface, each: Placed, *, option: str | None = None
+    ) -> Noticed:
         now, draft = self.now, self.workspace.draft(person, on.place)
-        action = inputs.action(each, draft, action_ts=f"{now:.6f}")
+        action = inputs.action(each, draft, action_ts=f"{now:.6f}", option=option)
         if on.view is not None:
             view = self.workspace.view_with_state(person, on.view)
             trigger_id = self.workspace.grants.trigger(person.id, now=now, view_id=view["id"])

@@ -1,0 +1,42 @@
+/** Elements made of data: text only ever becomes text nodes, never markup. */
+
+/** An element: `h("p.small", { title: "…" }, "text", child)`; `on…` attributes are listeners. */
+export function h(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const node = document.createElement(name);
+  if (classes.length) node.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else if (value !== undefined && value !== null && value !== false) {
+      node.setAttribute(key, value === true ? "" : value);
+    }
+  }
+  node.append(...children.flat(Infinity).filter(Boolean));
+  return node;
+}
+
+/** Give `parent` one child for each [key, value]; whose value is as before stays as it is. */
+export function keyed(parent, items, make) {
+  const old = new Map([...parent.children].map((node) => [node.dataset.key, node]));
+  const wanted = items.map(([key, value]) => {
+    const signature = JSON.stringify(value);
+    const kept = old.get(key);
+    if (kept?.signature === signature) return kept;
+    const node = make(value);
+    node.dataset.key = key;
+    node.signature = signature;
+    return node;
+  });
+  for (const node of old.values()) if (!wanted.includes(node)) node.remove();
+  wanted.forEach((node, place) => {
+    if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] ?? null);
+  });
+}
+
+let ids = 0;
+
+/** An id no other element has. */
+export function unique() {
+  ids += 1;
+  return `e${ids}`;
+}

@@ -1,0 +1,121 @@
+/** What is said in a channel or thread, and the box to write in. */
+
+import { blocks } from "./page_blocks.js";
+import { h, keyed } from "./page_dom.js";
+import { mrkdwn } from "./page_text.js";
+import { act, bot, day, isForeign, moment, nameOf, roomName, world } from "./page_world.js";
+
+const drafts = new Map();
+const CLOCK = { hour: "2-digit", minute: "2-digit" };
+
+/** A person's initials on their colour, or the bot's mark. */
+export function avatar(id) {
+  const person = world.people.get(id);
+  if (!person || person.is_bot) return h("span.avatar.bot", { "aria-hidden": "true" }, "✓");
+  const hue = [...person.id].reduce((sum, each) => (sum * 31 + each.charCodeAt()) % 360, 7);
+  return h("span.avatar", { style: `--hue: ${hue}`, "aria-hidden": "true" }, nameOf(id).slice(0, 2));
+}
+
+/** Fill a log with messages, keeping those that did not change, and stay at the end of it. */
+export function fill(log, messages, { room, thread, link }) {
+  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80 || !log.children.length;
+  const items = messages.map((message, place) => {
+    const before = messages[place - 1];
+    const status = room.statuses[message.ts];
+    return [message.ts, { ...message, state: undefined, place: room.id, thread, status,
+      first: day(message.ts) !== (before && day(before.ts)), follows: follows(before, message) }];
+  });
+  const state = new Map(messages.map((each) => [each.ts, each.state]));
+  keyed(log, items, (told) => article(told, { room, link, state: state.get(told.ts) }));
+  if (atEnd) log.scrollTop = log.scrollHeight;
+}
+
+/** Whether a message goes on from the one before, so that its author is clear. */
+function follows(before, { user, ts, is_ephemeral, blocks: made = [] }) {
+  const said = made.every((each) => each.type === "rich_text") && !is_ephemeral;
+  return said && before?.user === user && !before.is_ephemeral && ts - before.ts < 300;
+}
+
+function article(told, { room, link, state }) {
+  const { ts, user, is_ephemeral } = told;
+  const place = { target: { channel: room.id, ts }, state: state?.values };
+  const dismiss = () => act("dismiss", { channel: room.id, ts });
+  const inside = told.blocks ? blocks(told.blocks, place) : h("div.rich", {}, mrkdwn(told.text));
+  const kind = `${told.follows ? ".follows" : ""}${is_ephemeral ? ".private" : ""}`;
+  return h("div.entry", {},
+    told.first && !told.thread && h("div.day", { role: "separator" }, h("span", {}, day(ts))),
+    h(`article.message${kind}`, { "aria-label": `${nameOf(user)}, ${moment(ts, CLOCK)}` },
+      avatar(user),
+      h("div.body", {},
+        is_ephemeral && h("div.only", {}, "Only visible to you ",
+          h("button.plain", { onclick: dismiss }, "Dismiss")),
+        h("div.head", {}, h("b", {}, nameOf(user)), told.bot_id && h("span.tag", {}, "APP"),
+          isForeign(user) && h("span.tag", {}, "other company"),
+          h("time", { title: moment(ts, { dateStyle: "full", timeStyle: "medium" }) },
+            moment(ts, CLOCK))),
+        h("div.blocks", {}, inside, told.edited && !told.bot_id && h("small", {}, " (edited)")),
+        told.reactions?.map((each) => h("span.reaction", {}, mrkdwn(`:${each.name}:`), each.count)),
+        told.status && !told.thread && thinking(told.status),
+        link && !is_ephemeral && (told.reply_count ? replies(told, link(ts)) : reply(link(ts))))));
+}
+
+const reply = (href) => h("a.reply", { href }, "Reply in thread");
+
+function replies({ reply_count: count, reply_users: users, latest_reply: latest }, href) {
+  return h("a.replies", { href }, users.map(avatar), h("b", {}, `${count} ${count > 1 ? "replies" : "reply"}`),
+    h("small", {}, ` last at ${moment(latest, CLOCK)}`));
+}
+
+/** What the bot says it is doing. */
+export function thinking(status) {
+  return h("p.thinking", { role: "status" }, h("i"), `${nameOf(bot().id)} ${status}`);
+}
+
+/** The box to write in; what is not sent yet stays for when one comes back. */
+export function composer({ room, thread, examples, onsent }) {
+  const key = `${world.person.id} ${room.id} ${thread}`;
+  const mention = room.is_im || thread ? "" : `@${bot().name} `;
+  const box = h("textarea", { rows: 1, "aria-label": `Message ${roomName(room)}`, onkeydown, oninput,
+    placeholder: thread ? "Reply …" : `Message ${room.is_im ? "" : "#"}${roomName(room)}` });
+  const hint = h("small", { "aria-live": "polite" });
+  const write = (words) => {
+    box.value = words;
+    oninput();
+    box.focus();
+  };
+
+  function oninput() {
+    drafts.set(key, box.value);
+    box.style.height = "auto";
+    box.style.height = `${Math.min(box.scrollHeight, 180)}px`;
+    const deaf = mention && box.value.trim() && !/^\/|@countersign/.test(box.value);
+    hint.textContent = deaf ? `Only people will read this: mention ${mention} to ask its agent.` : "";
+  }
+
+  function onkeydown(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    send();
+  }
+
+  async function send() {
+    const words = box.value.trim();
+    if (!words) return;
+    write("");
+    const command = words.startsWith("/") && !thread;
+    const said = await act(command ? "command" : "say", { channel: room.id, thread, text: words });
+    if (said.warning) write(words);
+    hint.textContent = said.warning ? `⚠ ${said.warning}` : "";
+    if (said.ts && words.includes(mention.trim())) onsent?.(said.ts);
+  }
+
+  box.value = drafts.get(key) ?? "";
+  return h("div.composer", {},
+    examples?.length && h("div.examples", {}, h("small", {}, "Try"), examples.map((words) =>
+      h("button.chip", { onclick: () => write(mention + words) }, words))),
+    h("div.box", {}, box,
+      mention && h("button.plain", { title: "Mention the bot", "aria-label": "Mention the bot",
+        onclick: () => write(mention + box.value) }, "@"),
+      h("button.send", { "aria-label": "Send", onclick: send }, "➤")),
+    hint);
+}
