@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import cast
 
@@ -21,16 +22,19 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
-from agents import Agent, Model, Runner, SessionKey, SessionService, Slot
+from agents import Agent, Model, Runner, SessionKey, SessionService, Slot, TicketSystem
 from agents.ledger import FileLedger, HttpLedger
 from agents.reimbursement import reimbursement_agent
 from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.rehearsal import RehearsalModel
 from agents.runtime.slot.redis import Client, RedisSlot, connect
+from agents.stock_price import HttpPrices, stock_price_agent
+from agents.summary import summary_agent
+from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
-from bot.approvals.companions import Rules
-from bot.approvals.policy import Defaults
+from bot.approvals.resolve import Defaults
+from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.clock import Clock, sweeps
 from bot.crash import CrashPoint
@@ -46,6 +50,10 @@ from bot.slack.listeners import Identity, Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
 from bot.slack.replies import Replies, web_client
+from bot.tickets.http import HttpTickets
+from bot.tickets.local import LocalTickets
+from bot.tickets.news import Tickets
+from bot.tickets.poll import Poll
 from bot.turns import thread_of
 from bot.worker import Worker, farewell
 
@@ -101,10 +109,19 @@ async def opened(
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        if agents is None:
-            agents = ours(settings, session)
         slack = await _slack(settings, session)
-        desk = _desk(settings, store=store, slack=slack, agents=[*agents, guide(agents)])
+        kept = _kept(settings, store)
+        tickets = _tickets(settings, kept, session=session, tenant=slack.identity.team)
+        if agents is None:
+            agents = ours(settings, session=session, tickets=tickets)
+        desk = _desk(
+            settings,
+            store=store,
+            kept=kept,
+            slack=slack,
+            tickets=tickets,
+            agents=[*agents, guide(agents)],
+        )
         work = _work(settings, desk, models=partial(_model, settings, stack))
         door = await stack.enter_async_context(AsyncExitStack())
         port = await _open_door(settings, desk, door)
@@ -133,14 +150,24 @@ async def release(settings: Settings) -> str:
     return "Settings and store are ready."
 
 
-def ours(settings: Settings, session: aiohttp.ClientSession) -> tuple[Agent, ...]:
+def ours(
+    settings: Settings, *, session: aiohttp.ClientSession, tickets: TicketSystem
+) -> tuple[Agent, ...]:
     """The agents of this project; the guide to them comes by itself."""
     ledger = (
         HttpLedger(settings.payments_url, session=session)
         if settings.payments_url
         else FileLedger(settings.ledger_path)
     )
-    return (reimbursement_agent(ledger), time_off_agent())
+    url = settings.stock_price_url
+    look_up = HttpPrices(url, session=session).get_stock_price if url else None
+    return (
+        reimbursement_agent(ledger),
+        time_off_agent(),
+        stock_price_agent(look_up),
+        summary_agent(),
+        support_agent(tickets),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +191,7 @@ class _Desk:
     agents: Sequence[Agent]
     routes: Mapping[str, Route]
     rules: Callable[[SessionKey], Rules]
+    tickets: TicketSystem
 
 
 async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
@@ -227,14 +255,38 @@ async def _channels(replies: Replies) -> Mapping[str, str]:
     )
 
 
-def _desk(settings: Settings, *, store: Client, slack: _Slack, agents: Sequence[Agent]) -> _Desk:
-    """What every role needs, out of what is open."""
-    crash = CrashPoint(settings.crash_at)
-    kept = RedisSlot(
+def _kept(settings: Settings, store: Client) -> RedisSlot:
+    """Where sessions live."""
+    return RedisSlot(
         store,
         prefix=settings.key_prefix,
         session_ttl=int(settings.session_ttl.total_seconds() * 1000),
     )
+
+
+def _tickets(
+    settings: Settings, kept: Slot, *, session: aiohttp.ClientSession, tenant: str
+) -> TicketSystem:
+    """Where tickets are opened: a service, or the store."""
+    if settings.tickets_url is None:
+        return LocalTickets(kept, tenant=tenant)
+    token = settings.tickets_token
+    return HttpTickets(
+        settings.tickets_url, session=session, token=token.get_secret_value() if token else ""
+    )
+
+
+def _desk(
+    settings: Settings,
+    *,
+    store: Client,
+    kept: Slot,
+    slack: _Slack,
+    tickets: TicketSystem,
+    agents: Sequence[Agent],
+) -> _Desk:
+    """What every role needs, out of what is open."""
+    crash = CrashPoint(settings.crash_at)
     slot = crash.watched(kept, "slot")
     index = crash.watched(Index(store, prefix=settings.key_prefix), "index")
     slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
@@ -249,6 +301,7 @@ def _desk(settings: Settings, *, store: Client, slack: _Slack, agents: Sequence[
         agents=agents,
         routes=routes,
         rules=_rules(settings, index=index, slack=slack, agents=agents, routes=routes),
+        tickets=tickets,
     )
 
 
@@ -262,7 +315,7 @@ def _rules(
 ) -> Callable[[SessionKey], Rules]:
     """How the questions of a session are put: its channel's route may name another place."""
     policies = {
-        tool.name: tool.approval
+        f"{member.name}.{tool.name}": (tool.approval,)
         for agent in agents
         for member in agent.family()
         for tool in map(member.tool, member.tool_names())
@@ -294,10 +347,27 @@ def _work(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) ->
     if "worker" in settings.roles:
         work.append(_worker(settings, desk, models=models).run)
     if "clock" in settings.roles:
-        apps = [agent.name for agent in desk.agents]
-        team = desk.slack.identity.team
-        work.append(Clock(sweeps(desk.slot, desk.index, apps=apps, tenant=team)).run)
+        work.append(_clock(settings, desk).run)
     return tuple(work)
+
+
+def _clock(settings: Settings, desk: _Desk) -> Clock:
+    poll = Poll(
+        slot=desk.slot,
+        index=desk.index,
+        tickets=desk.tickets,
+        lease=timedelta(seconds=settings.lease),
+        pause=settings.ticket_poll,
+    )
+    return Clock(
+        sweeps(
+            desk.slot,
+            desk.index,
+            apps=[agent.name for agent in desk.agents],
+            tenant=desk.slack.identity.team,
+            tickets=poll,
+        )
+    )
 
 
 def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> Worker:
@@ -307,13 +377,16 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
     secretary = Secretary(
         slot=desk.slot, rules=desk.rules, ring=desk.index.ring, nonces=iter(_nonce, "")
     )
+    waiting = Tickets(
+        due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
+    )
     team = desk.slack.identity.team
     sessions = SessionService(desk.slot, tenant=team)
     runner = partial(
         Runner,
         session_service=sessions,
         models=watched,
-        companion=secretary.companions,
+        companion=waiting.beside(secretary.companions),
         tenant=team,
     )
     return Worker(

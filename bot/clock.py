@@ -22,7 +22,10 @@ from agents import SessionKey, Slot
 from bot import logs
 from bot.approvals.decide import settle
 from bot.index import Index
+from bot.tickets.news import Waiting
+from bot.tickets.poll import Poll
 
+TICKETS = 1.0
 EXPIRY = 1.0
 RECONCILE = 30.0
 """Seconds between two looks at what is due, and between two steps of reading everything again."""
@@ -84,10 +87,13 @@ class Clock:
         await asyncio.gather(*late, return_exceptions=True)
 
 
-def sweeps(slot: Slot, index: Index, *, apps: Sequence[str], tenant: str) -> tuple[Sweep, ...]:
+def sweeps(
+    slot: Slot, index: Index, *, apps: Sequence[str], tenant: str, tickets: Poll
+) -> tuple[Sweep, ...]:
     """Everything that is looked at again and again, in a session's own time or in ours."""
     walk = Walk(slot, index, apps=apps, tenant=tenant)
     return (
+        Sweep("tickets", TICKETS, tickets.look),
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
         Sweep("reconcile", RECONCILE, walk.step),
     )
@@ -125,7 +131,7 @@ class Walk:
         return sum([await self._look(key) for key in now])
 
     async def _look(self, key: SessionKey) -> bool:
-        """Make a session due that has something to do, and its open approvals at their time."""
+        """Make a session due that has something to do, and what in it waits for its time."""
         view = await self._slot.read(key, parts=("posts", "approvals"))
         if view is None:
             return False
@@ -134,6 +140,9 @@ class Walk:
         for record in view.approvals.values():
             if record.status == "pending" and record.deadline is not None:
                 due += self._index.approval_due(key, record.id, record.deadline)
+        for cid, call in view.open.items():
+            if Waiting.of(call.note):
+                due += self._index.ticket_waits(key, cid, view.now)
         await self._index.send(due)
         return bool(due)
 

@@ -4,6 +4,7 @@ BotError
 ├── SettingsError      a setting is missing or wrong; the start stops
 ├── StoreUnavailable   the store does not answer; trying again helps
 ├── StoreUnsafe        the store may lose what it acknowledged; somebody must change it
+├── TicketsUnavailable the ticket system does not answer; trying again helps
 └── SlackRefused       Slack answered a call with an error code; trying again rarely helps
 
 The message of each is one sentence for the operator and holds no secret.
@@ -24,6 +25,15 @@ class StoreUnavailable(BotError):
 
 class StoreUnsafe(BotError):
     """The store is set up so that it may lose what it acknowledged; trying again does not help."""
+
+
+class TicketsUnavailable(BotError):
+    """The ticket system does not answer; `after_s` is what it asks to wait, in seconds."""
+
+    def __init__(self, why: str, *, after_s: float | None = None) -> None:
+        """Keep how long to wait."""
+        super().__init__(f"The ticket system does not answer ({why}).")
+        self.after_s = after_s
 
 
 class SlackRefused(BotError):

@@ -8,11 +8,13 @@ walks through them; what is here too much is looked at once and struck off.
 | `{due}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
 | `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
 | `{dm:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from redis.asyncio import Redis, RedisCluster
@@ -81,6 +83,7 @@ class Index:
         self._ready = f"{prefix}{{due}}:ready"
         self._wake = f"{prefix}{{due}}:wake"
         self._approvals = f"{prefix}{{due}}:appr"
+        self._tickets = f"{prefix}{{due}}:tick"
 
     def ring(self, key: SessionKey, *, after: float = 0) -> Sequence[Command]:
         """The commands that make a session due now, or `after` seconds from now."""
@@ -101,6 +104,18 @@ class Index:
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
         """The commands that have an approval never looked at again."""
         return (("ZREM", self._approvals, f"{key}|{approval}"),)
+
+    def ticket_due(self, key: SessionKey, call: str, at: int) -> Sequence[Command]:
+        """The commands that have a call's ticket looked at, at a moment of the store's clock."""
+        return (("ZADD", self._tickets, at, f"{key}|{call}"),)
+
+    def ticket_waits(self, key: SessionKey, call: str, at: int) -> Sequence[Command]:
+        """The same, unless it is known already when to look at it."""
+        return (("ZADD", self._tickets, "NX", at, f"{key}|{call}"),)
+
+    def ticket_over(self, key: SessionKey, call: str) -> Sequence[Command]:
+        """The commands that have a call's ticket never looked at again."""
+        return (("ZREM", self._tickets, f"{key}|{call}"),)
 
     def spoken(self, channel: str, agent: str) -> Sequence[Command]:
         """The commands that remember which agent answers in a DM."""
@@ -130,8 +145,15 @@ class Index:
     async def claim_due(self, most: int) -> list[tuple[SessionKey, str]]:
         """Take up to `most` approvals whose time has come: session and id."""
         _, found = await self._claim(self._approvals, most, lease=CLAIM_DUE)
-        split = [member.partition("|") for member in found]
-        return [(SessionKey.parse(tag), approval) for tag, _, approval in split]
+        return [_apart(member) for member in found]
+
+    async def claim_tickets(
+        self, most: int, *, lease: timedelta
+    ) -> Sequence[tuple[SessionKey, str]]:
+        """Take up to `most` tickets that are due, for as long as `lease`: session and call."""
+        milliseconds = int(lease.total_seconds() * 1000)
+        _, found = await self._claim(self._tickets, most, lease=milliseconds)
+        return [_apart(member) for member in found]
 
     async def done(self, claim: Claim) -> None:
         """Strike a session off, unless it was rung for since it was claimed."""
@@ -155,6 +177,12 @@ class Index:
 
     def _mark(self, channel: str) -> str:
         return f"{self._prefix}{{dm:{channel}}}:agent"
+
+
+def _apart(member: str) -> tuple[SessionKey, str]:
+    """The session of a member, and what of it is due."""
+    tag, _, name = member.partition("|")
+    return SessionKey.parse(tag), name
 
 
 def _text(value: bytes | str | None) -> str | None:

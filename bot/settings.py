@@ -275,7 +275,7 @@ class Settings(BaseSettings):
     stock_price_url: WebAddress | None = Field(
         default=None,
         validation_alias="STOCK_PRICE_URL",
-        description="Where share prices are, with {symbol} in it. None: a bundled table of samples.",
+        description="Where share prices are; {symbol} is the ticker symbol. None: bundled samples.",
     )
     tickets_url: WebAddress | None = Field(
         default=None,

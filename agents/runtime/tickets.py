@@ -61,11 +61,13 @@ class Ticket(BaseModel):
         if not isinstance(name, str | int):
             return None
         status, progress = response.get("status"), response.get("progress")
-        return cls(
-            id=str(name)[:200],
-            status=status if status in _STATUSES else "open",
-            progress=progress if isinstance(progress, int) and 0 <= progress <= 100 else None,
-            note=str(response.get("note") or ""),
+        return cls.model_validate(
+            {
+                "id": str(name)[:200],
+                "status": status if status in _STATUSES else "open",
+                "progress": progress if progress in range(101) else None,
+                "note": str(response.get("note") or ""),
+            }
         )
 
 

@@ -1,9 +1,10 @@
-"""What people see in Slack: answers, cards, the line under a request, modals; pure."""
+"""What people see in Slack: answers, cards, the lines under a request, modals; pure."""
 
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.card import card, twins
 from bot.slack.blocks.line import asked
 from bot.slack.blocks.rendered import Rendered, shortened
+from bot.slack.blocks.ticket import ticket
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "form_view",
     "reject_view",
     "shortened",
+    "ticket",
     "told_view",
     "twins",
 ]

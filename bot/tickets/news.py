@@ -1,0 +1,223 @@
+"""What a call waits for, and what its news amount to: notes, messages and turns; pure.
+
+A tool whose response names a ticket waits for it. What was told of the ticket last stands in the
+note of the open call, so one look at a session says whether a ticket has changed. The thread shows
+how it stands in one message, which each piece of news changes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Self
+
+from pydantic import JsonValue
+
+from agents import Companions, Event, Post, SessionKey, Story, Ticket
+from bot.turns import Thread, Turn, thread_of
+
+USER = "user"
+LONGEST = timedelta(minutes=15)
+"""Between two looks at a ticket that has not changed for long."""
+
+Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
+Command = tuple[str | int | float, ...]
+Due = Callable[[SessionKey, str, int], Sequence[Command]]
+"""The index commands that have a call's ticket looked at: session, call id, when (ms)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """What the note of an open call says of its ticket.
+
+    `seen` marks what was told last, `news` counts that; `since` is when, and `until` when nobody
+    waits any more, in milliseconds of the store's clock. `person` is whom the call works for.
+    """
+
+    ticket: str
+    seen: str
+    news: int
+    since: int
+    until: int
+    person: str = ""
+
+    def note(self) -> dict[str, JsonValue]:
+        """As the slot keeps it."""
+        return {
+            "ticket_id": self.ticket,
+            "seen": self.seen,
+            "news": self.news,
+            "since": self.since,
+            "until": self.until,
+            "person": self.person,
+        }
+
+    @classmethod
+    def of(cls, note: Mapping[str, JsonValue]) -> Self | None:
+        """What a note says; None when its call waits for no ticket."""
+        match note:
+            case {
+                "ticket_id": str(ticket),
+                "seen": str(seen),
+                "news": int(news),
+                "since": int(since),
+                "until": int(until),
+                "person": str(person),
+            }:
+                return cls(
+                    ticket=ticket, seen=seen, news=news, since=since, until=until, person=person
+                )
+            case _:
+                return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tickets:
+    """Adds what tickets need to what goes with new events.
+
+    `due` are index commands, `ttl` is how long a ticket is waited for, `pause` the shortest time
+    between two looks at it.
+    """
+
+    due: Due
+    ttl: timedelta
+    pause: timedelta
+
+    def beside(self, companion: Companion) -> Companion:
+        """The companion, and what tickets need beside what it wants."""
+
+        def both(key: SessionKey, story: Story, new: Sequence[Event], now: int) -> Companions:
+            wanted = companion(key, story, new, now)
+            told = [news for event in new for news in heard(event, story)]
+            return self._added(wanted, told, key=key, now=now) if told else wanted
+
+        return both
+
+    def _added(
+        self, wanted: Companions, told: Sequence["News"], *, key: SessionKey, now: int
+    ) -> Companions:
+        notes: dict[str, dict[str, JsonValue]] = {}
+        index: list[Command] = []
+        for news in told:
+            if news.waits:
+                notes[news.call] = self._waiting(news, now=now).note()
+                index += self.due(key, news.call, now + _ms(self.pause))
+        posts = [_post(news, thread_of(key)) for news in told]
+        return replace(
+            wanted,
+            posts=[*wanted.posts, *posts],
+            notes={**wanted.notes, **notes},
+            index=[*wanted.index, *index],
+        )
+
+    def _waiting(self, news: "News", *, now: int) -> Waiting:
+        return Waiting(
+            ticket=news.ticket.id,
+            seen=news.ticket.mark,
+            news=news.number,
+            since=now,
+            until=news.opened + _ms(self.ttl),
+            person=news.person,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """What one event tells of the ticket of a call.
+
+    `number` counts what was heard since the ticket was opened, which was at `opened` (ms).
+    `waits` is whether more may come.
+    """
+
+    call: str
+    ticket: Ticket
+    version: int
+    number: int
+    opened: int
+    waits: bool
+    person: str
+
+
+def heard(event: Event, story: Story) -> Iterator[News]:
+    """What an event of the story tells of tickets: that one was opened, or how one stands.
+
+    What comes in between after the end is not told.
+    """
+    for response in event.get_function_responses():
+        call = story.calls.get(response.id or "")
+        ticket = Ticket.from_response(response.response or {})
+        if call is None or ticket is None or not call.long_running:
+            continue
+        told = sorted(
+            {
+                each.version
+                for each in call.responses
+                if not each.placeholder and each.version <= event.version
+            }
+        )
+        waits = call.id in story.open
+        if (event.author != USER and len(told) > 1) or (response.will_continue and not waits):
+            continue
+        yield News(
+            call=call.id,
+            ticket=ticket,
+            version=event.version,
+            number=len(told) - 1,
+            opened=_moment(story, told[0]),
+            waits=waits,
+            person=story.requesters.get(call.invocation, ""),
+        )
+
+
+def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticket) -> Turn | None:
+    """What a ticket has to tell the call (id and name) that waits for it; None when nothing.
+
+    The end of a ticket has one id however often it is found, anything before it one for each time
+    it was told: so nothing is told twice.
+    """
+    if now.mark == waiting.seen:
+        return None
+    cid, name = call
+    part: dict[str, JsonValue] = {"id": cid, "name": name, "response": now.response()}
+    if not now.final:
+        part["will_continue"] = True
+    told = "final" if now.final else f"{waiting.news + 1}:{now.mark}"
+    return Turn(
+        id=f"ticket:{cid}:{waiting.ticket}:{told}",
+        session=key,
+        author=waiting.person,
+        parts=({"function_response": part},),
+    )
+
+
+def until_next(waiting: Waiting, *, now: int, shortest: timedelta, chance: float) -> int:
+    """Milliseconds until the next look: a third of the time without news, give or take a fifth.
+
+    So a ticket that does not change is looked at less and less. `chance` is from 0 to 1.
+    """
+    quiet = max(now - waiting.since, 0) / 3
+    pause = min(max(quiet, _ms(shortest)), max(_ms(LONGEST), _ms(shortest)))
+    return int(pause * (0.8 + 0.4 * chance))
+
+
+def _post(news: News, thread: Thread) -> Post:
+    """The message about a ticket, or what it says from now on."""
+    first = f"ticket:{news.call}"
+    body: dict[str, JsonValue] = {
+        "kind": "ticket_update" if news.number else "ticket",
+        "channel": thread.channel,
+        "thread_ts": thread.ts,
+        "ticket": news.ticket.model_dump(mode="json"),
+    }
+    if not news.number:
+        return Post(id=first, body=body)
+    return Post(id=f"{first}@{news.version}", body=body, after=first)
+
+
+def _moment(story: Story, version: int) -> int:
+    """When an event was stored, in milliseconds."""
+    event = next(event for event in story.events if event.version == version)
+    return int(event.timestamp * 1000)
+
+
+def _ms(time: timedelta) -> int:
+    return int(time.total_seconds() * 1000)

@@ -1,0 +1,104 @@
+"""Looks at the tickets that are due and puts what has changed to the sessions that wait.
+
+Any number of clocks may look: a ticket is claimed before it is looked at, and what two of them
+find is told once. A clock that dies in between loses nothing, for its claim runs out.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+from datetime import timedelta
+
+from agents import SessionKey, Slot, Ticket, TicketSystem
+from bot import logs
+from bot.errors import TicketsUnavailable
+from bot.index import Index
+from bot.tickets.news import Waiting, turn, until_next
+
+AT_ONCE = 20
+"""Tickets of one look, all of which are asked for at the same time."""
+
+
+class Poll:
+    """The sweep over tickets: `await Poll(…).look()` returns how many were due.
+
+    `lease` is how long a look may take before another clock takes over, `pause` the shortest time
+    between two looks at a ticket. `chance` gives numbers from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        slot: Slot,
+        index: Index,
+        tickets: TicketSystem,
+        lease: timedelta,
+        pause: timedelta,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        """Keep the parts."""
+        self._slot = slot
+        self._index = index
+        self._tickets = tickets
+        self._lease = lease
+        self._pause = pause
+        self._chance = chance
+
+    async def look(self) -> int:
+        """Look at what is due, a share at a time, until nothing is."""
+        looked = 0
+        while due := await self._index.claim_tickets(AT_ONCE, lease=self._lease):
+            ends = await asyncio.gather(
+                *(self._look(key, call) for key, call in due), return_exceptions=True
+            )
+            for end in ends:
+                if isinstance(end, BaseException):
+                    logs.error("ticket.failed", error=end)
+            looked += len(due)
+        return looked
+
+    async def _look(self, key: SessionKey, cid: str) -> None:
+        """One ticket: told of, looked at again later, or never again."""
+        view = await self._slot.read(key, parts=())
+        call = view.open.get(cid) if view else None
+        waiting = Waiting.of(call.note) if call else None
+        if view is None or call is None or waiting is None:
+            await self._index.send(self._index.ticket_over(key, cid))
+            return
+        later = until_next(waiting, now=view.now, shortest=self._pause, chance=self._chance())
+        if view.inbox:
+            later = int(self._pause.total_seconds() * 1000)
+        else:
+            told = await self._told(key, (cid, call.name), waiting, now=view.now)
+            later = told or later
+        await self._index.send(self._index.ticket_due(key, cid, view.now + later))
+
+    async def _told(
+        self, key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: int
+    ) -> int | None:
+        """Put a ticket's news to its session; milliseconds to wait when the system says so."""
+        after = None
+        try:
+            ticket = await self._asked(waiting)
+        except TicketsUnavailable as error:
+            logs.warning("ticket.unavailable", session=str(key), error=error)
+            after = int(error.after_s * 1000) if error.after_s else None
+            ticket = None
+        if now >= waiting.until and not (ticket and ticket.final):
+            ticket = Ticket(id=waiting.ticket, status="timeout")
+        news = turn(key, call, waiting, now=ticket) if ticket else None
+        if news:
+            await self._slot.ingest(
+                key, news.entry(), only_existing=True, index=self._index.ring(key)
+            )
+            logs.info("ticket.news", session=str(key), status=ticket and ticket.status)
+        return after
+
+    async def _asked(self, waiting: Waiting) -> Ticket:
+        """How a ticket stands; one that is gone is deleted."""
+        try:
+            async with asyncio.timeout(self._lease.total_seconds() / 2):
+                found = await self._tickets.get(waiting.ticket)
+        except TimeoutError as error:
+            raise TicketsUnavailable("it takes too long") from error
+        return found or Ticket(id=waiting.ticket, status="deleted")
