@@ -124,6 +124,18 @@ async def test_a_wait_ends(index: Index) -> None:
     assert await index.claim(9, lease=LEASE) == []
 
 
+async def test_a_wait_may_be_given_up(index: Index) -> None:
+    """Whoever stops waiting leaves nothing behind that keeps others from the store."""
+    for _ in range(20):
+        waiting = asyncio.create_task(index.wait(seconds=4))
+        await asyncio.sleep(0.01)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    await _ring(index, KEYS[0])
+    assert len(await index.claim(9, lease=LEASE)) == 1
+
+
 async def test_approvals_are_due_at_their_time(index: Index) -> None:
     """An approval is claimed when its time has come, with whatever id it has, until it is over."""
     approvals = ["q1", "q|2"]

@@ -150,3 +150,15 @@ async def test_an_expired_session_leaves_the_list(stored: Stored, key: SessionKe
     assert await stored.client.zcard(listed) == 1
     assert await stored.slot.list(app=key.app, tenant=key.tenant) == []
     assert await stored.client.zcard(listed) == 0
+
+
+async def test_entries_are_forgotten_after_three_days(stored: Stored, key: SessionKey) -> None:
+    """What was seen longer ago than that is new again, and its id is gone from the store."""
+    await stored.slot.ingest(key, Entry(id="m1", body={}))
+    await stored.slot.ingest(key, Entry(id="m2", body={}))
+    seen = next(name for name in keys.slot_keys(stored.prefix, key) if name.endswith(":d"))
+    now = (await begin(stored.slot, key)).now
+    past = {"m1": now - 3 * keys.DAY - 60_000, "m2": now - 3 * keys.DAY + 60_000}
+    await stored.client.zadd(seen, past)
+    answers = [await stored.slot.ingest(key, Entry(id=name, body={})) for name in ("m2", "m1")]
+    assert answers == ["duplicate", "queued"]
