@@ -1,6 +1,7 @@
 """What an agent's file may say about approvals: plain data, resolved by whoever asks people."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 
@@ -8,11 +9,31 @@ from datetime import timedelta
 class ApprovalPolicy:
     """Who may decide about a tool's calls, how many of them, and until when.
 
-    `approvers` are names: people, groups or roles that the deployment knows; empty means the
-    deployment's default approvers. `expires` counts from the asking, None means never.
+    Names are people, user groups, or roles that the deployment knows. `approvers` and `quorum` say
+    how many of whom; none means the deployment's default approvers. `any_of` says it by name:
+    `{"cfo": 1, "finance": 2}` is one of the first or two of the second. `rejections` close it.
+
+    `tiers` are policies for calls whose arguments meet a condition such as `amount > 1000`: the
+    last one that is met stands in place of this policy, and an argument that cannot be compared
+    meets it. `notify` are those who get a card or a mention, None means the approvers.
+
+    `expires` counts from the asking and `run_within` from the approval, None means never. With
+    `working_hours` only those of the deployment's calendar count. `reminders` and the keys of
+    `escalate` are fractions of that time; the names behind a key may decide from then on as well.
     """
 
     approvers: tuple[str, ...] = ()
     quorum: int = 1
+    any_of: Mapping[str, int] = field(default_factory=dict[str, int])
+    rejections: int = 1
     self_approval: bool = False
+    reason_required: bool = False
+    notify: tuple[str, ...] | None = None
     expires: timedelta | None = timedelta(days=7)
+    run_within: timedelta | None = None
+    working_hours: bool = False
+    reminders: tuple[float, ...] = (0.8,)
+    escalate: Mapping[float, tuple[str, ...]] = field(
+        default_factory=dict[float, tuple[str, ...]]
+    )
+    tiers: Mapping[str, "ApprovalPolicy"] = field(default_factory=dict[str, "ApprovalPolicy"])

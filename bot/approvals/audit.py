@@ -19,9 +19,7 @@ def opened(approval: Approval) -> Json:
         "tool": approval.tool,
         "contract": approval.contract,
         "requester": approval.requester,
-        "approvers": list(approval.policy.approvers),
-        "quorum": approval.policy.quorum,
-        "self_approval": approval.policy.self_approval,
+        "policy": approval.policy.model_dump(mode="json", exclude_defaults=True),
         "deadline": approval.deadline,
     }
 
@@ -35,7 +33,29 @@ def voted(approval: Approval) -> Json:
         "confirmed": vote.confirmed,
         "payload": vote.payload,
         "reason": vote.reason,
+        "names": list(vote.names),
         "own_request": vote.person == approval.requester,
+    }
+
+
+def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
+    """People were reminded, or others may decide as well from now on."""
+    entries: list[Json] = []
+    if after.reminded > before.reminded:
+        entries.append(_entry("approval.reminded", after, at=now))
+    entries += [
+        {**_entry("approval.escalated", after, at=now), "names": list(each.names)}
+        for each in after.escalations[before.escalated : after.escalated]
+    ]
+    return entries
+
+
+def started(approval: Approval, *, now: int) -> Json:
+    """The approved call starts: the last entry before its body runs."""
+    return {
+        **_entry("approval.started", approval, at=now),
+        "call": approval.call_id,
+        "tool": approval.tool,
     }
 
 

@@ -45,10 +45,11 @@ async def decide(
 async def settle(
     slot: Slot, key: SessionKey, approval_id: str, *, index: Sequence[Command] = ()
 ) -> Approval | None:
-    """Close an approval that should not be open any more, and return it as it is now stored.
+    """Do what an approval is due for, and return it as it is now stored.
 
-    Its time is up, nobody may decide it, or it was asked for again. None when there is none; one
-    that is still pending has to be looked at again at its deadline.
+    It is closed when its time is up, nobody may decide it, or it was asked for again; people are
+    reminded, or others asked as well. None when there is none; one that is still pending has to be
+    looked at again at its `next_look`.
     """
     for _ in range(TRIES):
         view = await slot.read(key, parts=("approvals",))

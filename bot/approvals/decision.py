@@ -11,7 +11,8 @@ from agents import Decide, PayloadError, check_payload
 from bot.approvals import audit, policy, posts
 from bot.approvals.button import Button
 from bot.approvals.policy import Act, Person, Refusal
-from bot.approvals.request import Approval, Vote, agreed, closed, resume, voted
+from bot.approvals.request import Approval, agreed, closed, resume, voted
+from bot.approvals.terms import Vote, needed
 
 Kind = Literal[
     "decided", "counted", "already", "late", "refused", "invalid", "unknown", "withdrawn"
@@ -48,6 +49,7 @@ class Outcome:
     code: str = ""
 
 
+NO_REASON = "Please say why: here a rejection needs a reason."
 UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
 
 
@@ -64,12 +66,17 @@ def weigh(
     if problems:
         sentence = "Some values are not right; nothing was decided."
         return Outcome(kind="invalid", sentence=sentence, problems=problems, approval=approval)
+    reason = (decision.reason or "").strip() or None
+    if decision.act == "reject" and reason is None and approval.policy.reason_required:
+        wrong = {"reason": NO_REASON}
+        return Outcome(kind="invalid", sentence=NO_REASON, problems=wrong, approval=approval)
     vote = Vote(
         person=decision.person.id,
         confirmed=decision.act == "approve",
         at=now,
         payload=payload,
-        reason=(decision.reason or "").strip() or None,
+        reason=reason,
+        names=tuple(sorted(decision.person.names & approval.policy.names)),
     )
     return voted(approval, vote, run_for=run_for)
 
@@ -78,12 +85,14 @@ def change(before: Approval, after: Approval, *, now: int) -> Decide:
     """The change that writes an approval's next record, with all that follows from it."""
     pending = after.status == "pending"
     entries = [audit.voted(after)] if len(after.votes) > len(before.votes) else []
+    entries += audit.prompted(before, after, now=now)
     if not pending:
         entries.append(audit.decided(after, now=now))
+    shown = posts.updates(after, mark=after.rev) if after.reminded == before.reminded else ()
     return Decide(
         record=after.record(),
         entry=None if pending else resume(after),
-        posts=posts.updates(after, mark=after.rev),
+        posts=(*shown, *posts.prompts(before, after)),
         audit=entries,
         late_ok=after.status == "expired",
     )
@@ -99,8 +108,11 @@ def attempt(approval: Approval, decision: Decision, *, code: str, now: int) -> D
 def told(approval: Approval) -> Outcome:
     """The outcome of a decision that is stored, for the person who made it."""
     if approval.status == "pending":
+        if not approval.votes[-1].confirmed:
+            sentence = "Your rejection is counted."
+            return Outcome(kind="counted", sentence=sentence, approval=approval)
         count = len(agreed(approval, approval.votes[-1].payload))
-        sentence = f"Your approval is counted: {count} of {approval.policy.quorum}."
+        sentence = f"Your approval is counted: {count} of {needed(approval.policy)}."
         return Outcome(kind="counted", sentence=sentence, approval=approval)
     if approval.status == "cancelled":
         return Outcome(kind="withdrawn", sentence="The request is withdrawn.", approval=approval)

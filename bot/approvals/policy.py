@@ -1,16 +1,13 @@
-"""Who may decide, how many of them, and until when: tables, without a clock or a client."""
+"""Who may decide: tables, without a clock or a client."""
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
 from pydantic import JsonValue
 
-from agents import ApprovalPolicy
-from bot.approvals.request import Approval, Policy, agreed, late
+from bot.approvals.request import Approval, agreed, late
+from bot.approvals.terms import needed
 
 Act = Literal["approve", "reject", "withdraw"]
 Code = Literal[
@@ -26,36 +23,13 @@ Code = Literal[
     "already_voted",
 ]
 
-_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defaults:
-    """What a deployment says about approvals.
-
-    `approvers` decide where a tool names nobody. `groups` are the members behind names of groups,
-    roles and user groups. `quorum` is the least, `ttl` the longest a tool may say; without
-    `self_approval` no tool may allow it.
-    """
-
-    approvers: Sequence[str] = ()
-    groups: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    quorum: int = 1
-    self_approval: bool = True
-    ttl: timedelta | None = timedelta(days=7)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoApprovers:
-    """Nobody, or fewer than the quorum, could decide; `present` people are left, `needed` asked."""
-
-    present: int
-    needed: int
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody in Slack as Slack describes them now; `is_stranger`: from another organization."""
+    """Somebody in Slack as Slack describes them now; `is_stranger`: from another organization.
+
+    `names` are groups and roles that they stand for now, as far as somebody asked.
+    """
 
     id: str
     team: str
@@ -63,6 +37,12 @@ class Person:
     is_guest: bool = False
     is_stranger: bool = False
     deleted: bool = False
+    names: frozenset[str] = frozenset()
+
+    @property
+    def barred(self) -> bool:
+        """Whether this is nobody who could ever decide."""
+        return self.is_bot or self.is_guest or self.is_stranger or self.deleted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,47 +55,6 @@ class Refusal:
     code: Code
     sentence: str
     people: tuple[str, ...] = ()
-
-
-def members(
-    names: Sequence[str], groups: Mapping[str, Sequence[str]]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The people behind names, each once and in order, and the names nobody knows."""
-    people: dict[str, None] = {}
-    unknown: list[str] = []
-    for name in names:
-        if name in groups:
-            people.update(dict.fromkeys(groups[name]))
-        elif _PERSON.fullmatch(name):
-            people[name] = None
-        else:
-            unknown.append(name)
-    return tuple(people), tuple(unknown)
-
-
-def resolve(
-    declared: ApprovalPolicy | None, *, defaults: Defaults, requester: str
-) -> Policy | NoApprovers:
-    """The policy for one question; where the tool and the deployment differ, the stricter counts.
-
-    Names that nobody knows stand for nobody, and never make way for the default approvers.
-    """
-    policy = declared or ApprovalPolicy()
-    names = policy.approvers or defaults.approvers
-    people, _ = members(names, defaults.groups)
-    self_approval = policy.self_approval and defaults.self_approval
-    if not self_approval:
-        people = tuple(person for person in people if person != requester)
-    quorum = max(policy.quorum, defaults.quorum, 1)
-    if len(people) < quorum:
-        return NoApprovers(present=len(people), needed=quorum)
-    return Policy(approvers=people, quorum=quorum, self_approval=self_approval)
-
-
-def deadline(declared: ApprovalPolicy | None, *, ttl: timedelta | None, now: int) -> int | None:
-    """When a question asked `now` expires, in milliseconds, or None; the shorter span counts."""
-    spans = [span for span in (declared.expires if declared else None, ttl) if span is not None]
-    return now + min(spans) // timedelta(milliseconds=1) if spans else None
 
 
 def refusal(
@@ -187,10 +126,13 @@ def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
         sentence = "Only the person who asked can withdraw this:"
         return Refusal(code="not_requester", sentence=sentence, people=(approval.requester,))
     policy = approval.policy
-    if own and not (policy.self_approval and person.id in policy.approvers):
+    entitled = policy.entitles(person.id, person.names)
+    if own and not (policy.self_approval and entitled):
+        if act == "reject":
+            return None
         sentence = "You asked for this, so somebody else has to decide; you can withdraw it."
         return Refusal(code="own_request", sentence=sentence)
-    if person.id not in policy.approvers:
+    if not entitled:
         sentence = "You cannot decide this. These people can:"
         return Refusal(code="not_approver", sentence=sentence, people=policy.approvers)
     return None
@@ -202,5 +144,5 @@ def _repeated(
     """Whether this person's approval of the very same is counted already."""
     if act != "approve" or person.id not in (counted := agreed(approval, payload)):
         return None
-    sentence = f"Your approval is counted already: {len(counted)} of {approval.policy.quorum}."
+    sentence = f"Your approval is counted already: {len(counted)} of {needed(approval.policy)}."
     return Refusal(code="already_voted", sentence=sentence)

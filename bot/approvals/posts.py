@@ -6,6 +6,7 @@ the stored record, so a message is always a view of it.
 
 from agents import Post
 from bot.approvals.request import Approval, Copy
+from bot.approvals.terms import is_person
 from bot.turns import Thread
 
 
@@ -27,18 +28,43 @@ def asked(approval: Approval, thread: Thread) -> Post:
 
 def card(approval: Approval, copy: Copy) -> Post:
     """A card with buttons, into a channel or to one person."""
-    place = "person" if copy.channel in approval.policy.approvers else "channel"
+    place = "person" if is_person(copy.channel) else "channel"
     body = {"kind": "card", place: copy.channel, "approval": approval.id}
     return Post(id=copy.post, body={**body})
 
 
 def copies(
-    approval_id: str, *, channel: str | None, approvers: tuple[str, ...]
+    approval_id: str, *, channel: str | None, approvers: tuple[str, ...], first: int = 0
 ) -> tuple[Copy, ...]:
-    """Where the cards go: the approvers' channel, or without one each approver."""
-    places = (channel,) if channel else approvers
+    """Where the cards go: the approvers' channel, or without one each person to be told.
+
+    The number of a copy counts from `first`.
+    """
+    people = tuple(person for person in approvers if is_person(person))
+    places = (channel,) if channel else people
     return tuple(
-        Copy(post=f"card:{approval_id}:{n}", channel=place) for n, place in enumerate(places)
+        Copy(post=f"card:{approval_id}:{n}", channel=place) for n, place in enumerate(places, first)
+    )
+
+
+def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
+    """Under each card: that time is running out, or who may decide as well from now on.
+
+    The cards themselves stay as they are, for somebody may be filling one in.
+    """
+    made: list[tuple[str, str]] = []
+    if after.reminded > before.reminded:
+        made.append(("reminder", f"r{after.reminded}"))
+    if after.escalated > before.escalated:
+        made.append(("escalation", f"e{after.escalated}"))
+    return tuple(
+        Post(
+            id=f"{copy.post}@{mark}",
+            body={"kind": kind, "approval": after.id},
+            after=copy.post,
+        )
+        for kind, mark in made
+        for copy in after.copies
     )
 
 

@@ -12,9 +12,10 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from agents import Entry, Question, Record, ToolConfirmation
+from bot.approvals.terms import Frozen, Policy, Vote, in_favour, newest, reached
 
 Status = Literal[
     "pending",
@@ -49,35 +50,19 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
 """Where each status may go; nowhere is an end. One more vote leaves pending what it is."""
 
 
-class Frozen(BaseModel):
-    """A record that does not change once it is made."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class Policy(Frozen):
-    """Who may decide, frozen when the question was asked: ids of people, and how many."""
-
-    approvers: tuple[str, ...]
-    quorum: int = 1
-    self_approval: bool = False
-
-
-class Vote(Frozen):
-    """What one person said, and when (milliseconds, the store's clock)."""
-
-    person: str
-    confirmed: bool
-    at: int
-    payload: dict[str, JsonValue] | None = None
-    reason: str | None = None
-
-
 class Copy(Frozen):
     """One posted card: the post that owes it, and the channel or person it went to."""
 
     post: str
     channel: str
+
+
+class Escalation(Frozen):
+    """From a moment on (milliseconds) these names may decide as well; `people` stood for them."""
+
+    at: int
+    names: tuple[str, ...]
+    people: tuple[str, ...] = ()
 
 
 class Approval(Frozen):
@@ -88,6 +73,11 @@ class Approval(Frozen):
     means never. `nonce` is on the card's buttons. `payload` has the question's initial values, and
     once approved the agreed ones. `notice` is the post of the line in the requester's thread. `why`
     narrows a status: `withdrawn`, `superseded`, `nobody`.
+
+    `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
+    how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
+    the model left out, `secrets` those that no card shows, `changes` what is different since people
+    were asked about the same call before.
     """
 
     id: str
@@ -98,6 +88,9 @@ class Approval(Frozen):
     requester: str
     hint: str = ""
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    defaults: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
     payload_schema: dict[str, JsonValue] | None = None
     payload: dict[str, JsonValue] | None = None
     contract: str = ""
@@ -106,6 +99,11 @@ class Approval(Frozen):
     policy: Policy
     asked_at: int
     deadline: int | None = None
+    reminders: tuple[int, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+    reminded: int = 0
+    escalated: int = 0
+    run_for: int | None = None
     run_by: int | None = None
     copies: Sequence[Copy] = ()
     notice: str = ""
@@ -146,8 +144,12 @@ def opened(
     now: int,
     deadline: int | None,
     initial: JsonValue = None,
+    **more: object,
 ) -> Approval:
-    """The approval that a question opens; `initial` are the values its inputs start with."""
+    """The approval that a question opens; `initial` are the values its inputs start with.
+
+    `more` are further fields, such as reminders.
+    """
     return Approval(
         id=request_id,
         session=session,
@@ -157,32 +159,63 @@ def opened(
         asked_at=now,
         deadline=deadline,
         payload=initial if isinstance(initial, dict) else None,
-        **question.model_dump(exclude={"dynamic"}),
+        **{**question.model_dump(exclude={"dynamic"}), **more},
     )
 
 
 def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[str, ...]:
     """The people whose newest vote approves with exactly this payload, in order of their votes."""
-    newest = {vote.person: vote for vote in approval.votes}
-    return tuple(
-        vote.person for vote in newest.values() if vote.confirmed and vote.payload == payload
-    )
+    return tuple(vote.person for vote in in_favour(approval.votes, payload))
+
+
+def against(approval: Approval) -> tuple[str, ...]:
+    """The people whose newest vote rejects, in order of their votes."""
+    return tuple(vote.person for vote in newest(approval.votes).values() if not vote.confirmed)
 
 
 def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Approval:
-    """The approval after one more vote: one rejection closes it, `quorum` equal approvals do too.
+    """The approval after one more vote: enough rejections close it, enough equal approvals do too.
 
-    Values that differ are different answers and are counted apart. An approved call has to start
-    within `run_for`.
+    Values that differ are different answers and are counted apart. Whoever asked closes it by one
+    rejection. An approved call has to start within `run_for`, or the approval's own if shorter.
     """
     counted = approval.model_copy(update={"votes": (*approval.votes, vote)})
     decided: dict[str, object] = {"decided_by": vote.person, "decided_at": vote.at}
+    policy = approval.policy
     if not vote.confirmed:
-        return _next(counted, "rejected", decided)
-    if len(agreed(counted, vote.payload)) < approval.policy.quorum:
+        enough = len(against(counted)) >= policy.rejections or vote.person == approval.requester
+        return _next(counted, "rejected", decided) if enough else _next(counted, "pending", {})
+    if not reached(policy, in_favour(counted.votes, vote.payload)):
         return _next(counted, "pending", {})
-    run_by = vote.at + _milliseconds(run_for) if run_for else None
+    spans = [span for span in (run_for and _milliseconds(run_for), approval.run_for) if span]
+    run_by = vote.at + min(spans) if spans else None
     return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
+
+
+def prompted(approval: Approval, *, now: int) -> Approval | None:
+    """The approval after the reminders and escalations whose moment has come; None without any."""
+    reminded = sum(at <= now for at in approval.reminders)
+    escalated = sum(each.at <= now for each in approval.escalations)
+    if approval.status != "pending" or (reminded, escalated) == (
+        approval.reminded,
+        approval.escalated,
+    ):
+        return None
+    policy = approval.policy
+    for each in approval.escalations[approval.escalated : escalated]:
+        policy = policy.widened(each.names, each.people)
+    changes = {"reminded": reminded, "escalated": escalated, "policy": policy}
+    return _next(approval, "pending", changes)
+
+
+def next_look(approval: Approval) -> int | None:
+    """When something is to be done about an open approval without anybody's click; None: never."""
+    moments = [
+        *approval.reminders[approval.reminded : approval.reminded + 1],
+        *(each.at for each in approval.escalations[approval.escalated :]),
+        *([approval.deadline] if approval.deadline is not None else []),
+    ]
+    return min(moments) if approval.status == "pending" and moments else None
 
 
 def closed(
@@ -198,10 +231,11 @@ def closed(
 
 
 def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approval | None:
-    """The approval closed if it should not be open any more, or None.
+    """The approval as time and the rest of its session have changed it, or None.
 
-    Its time is up, nobody may decide it, or the same call was asked for again in a later turn
-    (`others` are the session's approvals). Two equal calls of one turn are two questions.
+    It is closed when its time is up, nobody may decide it, or the same call was asked for again in
+    a later turn (`others` are the session's approvals). Two equal calls of one turn are two
+    questions. One that stays open may be due for a reminder or an escalation.
     """
     if approval.status != "pending":
         return None
@@ -211,7 +245,7 @@ def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approv
         return closed(approval, "cancelled", now=now, why="nobody")
     if any(supersedes(other, approval) for other in others):
         return closed(approval, "cancelled", now=now, why="superseded")
-    return None
+    return prompted(approval, now=now)
 
 
 def late(approval: Approval, *, now: int) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from agents import Companions, Event, SessionKey, Slot, Story
 from bot import logs
-from bot.approvals.companions import Rules, Scene, plan
+from bot.approvals.companions import plan
 from bot.approvals.decide import settle
 from bot.approvals.request import Approval, Command
+from bot.approvals.scene import Rules, Scene
 
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due now."""

@@ -1,6 +1,7 @@
 """What became of a question, in words that claim no more than the store knows."""
 
-from bot.approvals.request import Approval, Vote, agreed
+from bot.approvals.request import Approval, agreed
+from bot.approvals.terms import Vote
 from bot.slack.blocks.rendered import mention, mentions, moment
 
 _RUNS = {

@@ -7,10 +7,13 @@ from google.genai import types
 from agents import Event, Question, SessionKey, Story, ToolConfirmation
 from agents.runtime.events import EventActions
 from bot.approvals.button import Button, decode, encode
-from bot.approvals.companions import Plan, Rules, Scene, plan
+from bot.approvals.companions import plan
 from bot.approvals.decision import Decision
-from bot.approvals.policy import Act, Defaults, Person
-from bot.approvals.request import Approval, Copy, Policy
+from bot.approvals.policy import Act, Person
+from bot.approvals.request import Approval, Copy
+from bot.approvals.resolve import Defaults
+from bot.approvals.scene import Plan, Rules, Scene
+from bot.approvals.terms import Policy
 
 TEAM = "T1"
 KEY = SessionKey(app="reimbursement", user="thread", id="C1:100.1", tenant=TEAM)
@@ -143,14 +146,15 @@ def says(text: str, *, version: int = 4, **changes) -> Event:
     return Event(**{**fields, **changes})
 
 
-def rules(**changes) -> Rules:
+def rules(policies=None, **changes) -> Rules:
     """Rules of a deployment where UBOSS and UCFO approve, in the channel CBOSS."""
     fields = {
         "due": lambda key, approval_id, at: (("ZADD", "due", at, approval_id),),
         "defaults": Defaults(approvers=("UBOSS", "UCFO")),
         "channel": "CBOSS",
     }
-    return Rules(**{**fields, **changes})
+    told = {f"reimbursement.{name}": (policy,) for name, policy in (policies or {}).items()}
+    return Rules(**{**fields, "policies": told, **changes})
 
 
 def planned(*events: Event, after=(), known=(), now: int = ASKED, **changed_rules) -> Plan:

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from agents import ApprovalPolicy, Settle
-from bot.approvals.companions import Gap, requester
-from bot.approvals.policy import Defaults
 from bot.approvals.request import Approval
+from bot.approvals.resolve import Defaults
+from bot.approvals.scene import Gap, requester
 from tests.bot.approvals.samples import (
     ASKED,
     DEADLINE,
@@ -42,7 +42,8 @@ def test_a_question_opens_an_approval():
     assert kept.policy.approvers == ("UBOSS", "UCFO")
     assert (kept.asked_at, kept.deadline) == (ASKED, ASKED + WEEK)
     assert [entry["type"] for entry in found.audit] == ["approval.opened"]
-    assert found.index == [("ZADD", "due", ASKED + WEEK, "3-0")]
+    assert kept.reminders == (ASKED + WEEK * 4 // 5,)
+    assert found.index == [("ZADD", "due", ASKED + WEEK * 4 // 5, "3-0")]
 
 
 def test_a_question_is_posted_to_the_approvers_channel():

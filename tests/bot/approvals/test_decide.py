@@ -13,7 +13,8 @@ from agents import SessionKey, Slot, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide, settle
-from bot.approvals.request import Approval, Policy
+from bot.approvals.request import Approval
+from bot.approvals.terms import Policy
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA, click, person, session
 

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from agents import ApprovalPolicy
-from bot.approvals.policy import Defaults, NoApprovers, deadline, members, refusal, resolve
-from bot.approvals.request import Policy, Vote
+from bot.approvals.policy import refusal
+from bot.approvals.resolve import Defaults, NoApprovers, chosen, members, resolve, times
+from bot.approvals.terms import Policy, Quota, Vote
 from tests.bot.approvals.samples import ASKED, DEADLINE, approval, person
 
 GROUPS = {"finance": ("UCFO", "UBOSS"), "leads": ("UBOSS", "UASK"), "S1": ("UX1",), "empty": ()}
@@ -17,8 +18,11 @@ def policy(*approvers: str, **more) -> ApprovalPolicy:
     return ApprovalPolicy(approvers=approvers, **more)
 
 
-def may(*approvers: str, quorum: int = 1, self_approval: bool = False) -> Policy:
-    return Policy(approvers=approvers, quorum=quorum, self_approval=self_approval)
+def may(
+    *approvers: str, quorum: int = 1, self_approval: bool = False, of: tuple[str, ...] = ()
+) -> Policy:
+    rules = ((Quota(names=of, count=quorum),),) if of else ()
+    return Policy(approvers=approvers, quorum=quorum, self_approval=self_approval, rules=rules)
 
 
 def nobody(present: int = 0, needed: int = 1) -> NoApprovers:
@@ -58,14 +62,18 @@ def test_members(names, people, unknown):
         pytest.param(policy(), DEFAULTS, may("UBOSS"), id="an empty policy: the defaults"),
         pytest.param(policy("UX1"), DEFAULTS, may("UX1"), id="a policy wins over the defaults"),
         pytest.param(policy("UX1"), Defaults(), may("UX1"), id="a policy without defaults"),
-        pytest.param(policy("finance"), DEFAULTS, may("UCFO", "UBOSS"), id="a group"),
+        pytest.param(
+            policy("finance"), DEFAULTS, may("UCFO", "UBOSS", of=("finance",)), id="a group"
+        ),
         pytest.param(
             None,
             Defaults(approvers=("finance",), groups=GROUPS),
-            may("UCFO", "UBOSS"),
+            may("UCFO", "UBOSS", of=("finance",)),
             id="a group among the defaults",
         ),
-        pytest.param(policy("leads"), DEFAULTS, may("UBOSS"), id="the requester is taken out"),
+        pytest.param(
+            policy("leads"), DEFAULTS, may("UBOSS", of=("leads",)), id="the requester is taken out"
+        ),
         pytest.param(policy("UASK"), DEFAULTS, nobody(), id="only the requester: nobody"),
         pytest.param(
             None, Defaults(approvers=("UASK",)), nobody(), id="only the requester by default"
@@ -74,7 +82,12 @@ def test_members(names, people, unknown):
             policy("nosuch"), DEFAULTS, nobody(), id="an unknown name is not the defaults"
         ),
         pytest.param(policy("empty"), DEFAULTS, nobody(), id="an empty group is not the defaults"),
-        pytest.param(policy("nosuch", "UX1"), DEFAULTS, may("UX1"), id="who is left may"),
+        pytest.param(
+            policy("nosuch", "UX1"),
+            DEFAULTS,
+            may("UX1", of=("nosuch", "UX1")),
+            id="who is left may",
+        ),
         pytest.param(
             policy("UASK", self_approval=True),
             DEFAULTS,
@@ -84,7 +97,7 @@ def test_members(names, people, unknown):
         pytest.param(
             policy("leads", self_approval=True),
             DEFAULTS,
-            may("UBOSS", "UASK", self_approval=True),
+            may("UBOSS", "UASK", self_approval=True, of=("leads",)),
             id="self approval within a group",
         ),
         pytest.param(
@@ -102,11 +115,14 @@ def test_members(names, people, unknown):
         pytest.param(
             policy("leads", self_approval=True),
             Defaults(self_approval=False, groups=GROUPS),
-            may("UBOSS"),
+            may("UBOSS", of=("leads",)),
             id="forbidden self approval leaves the others",
         ),
         pytest.param(
-            policy("finance", quorum=2), DEFAULTS, may("UCFO", "UBOSS", quorum=2), id="2 of 2"
+            policy("finance", quorum=2),
+            DEFAULTS,
+            may("UCFO", "UBOSS", quorum=2, of=("finance",)),
+            id="2 of 2",
         ),
         pytest.param(policy("UX1", quorum=2), DEFAULTS, nobody(1, 2), id="2 of 1 is nobody"),
         pytest.param(
@@ -115,7 +131,7 @@ def test_members(names, people, unknown):
         pytest.param(
             policy("leads", quorum=2, self_approval=True),
             DEFAULTS,
-            may("UBOSS", "UASK", quorum=2, self_approval=True),
+            may("UBOSS", "UASK", quorum=2, self_approval=True, of=("leads",)),
             id="2 of 2, the requester counts",
         ),
         pytest.param(policy("UX1", "UX1", quorum=2), DEFAULTS, nobody(1, 2), id="twice is one"),
@@ -141,12 +157,13 @@ def test_members(names, people, unknown):
 )
 def test_resolve(declared, defaults, expected):
     """The stricter of tool and deployment counts, and nobody left never means anybody."""
-    assert resolve(declared, defaults=defaults, requester="UASK") == expected
+    policies = chosen([declared] if declared else [], {})
+    assert resolve(policies, defaults=defaults, requester="UASK") == expected
 
 
 def test_an_unknown_requester_takes_nobody_out():
     """Without a requester, as in news of a ticket, all approvers are asked."""
-    assert resolve(None, defaults=DEFAULTS, requester="") == may("UBOSS")
+    assert resolve(chosen([], {}), defaults=DEFAULTS, requester="") == may("UBOSS")
 
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -171,7 +188,9 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 def test_deadline(declared, ttl, span):
     """A question expires after the shorter of the two spans."""
     expected = None if span is None else ASKED + span // timedelta(milliseconds=1)
-    assert deadline(declared, ttl=ttl, now=ASKED) == expected
+    policies = chosen([declared] if declared else [], {})
+    found = times(policies, defaults=Defaults(ttl=ttl), now=ASKED)
+    assert found.deadline == expected
 
 
 ANYBODY = {
@@ -217,7 +236,7 @@ TABLE = {
     "open": {
         "boss": (None, None, "not_requester"),
         "cfo": (None, None, "not_requester"),
-        "asker": ("own_request", "own_request", None),
+        "asker": ("own_request", None, None),
         "other": ("not_approver", "not_approver", "not_requester"),
         "bot": ("bot", "bot", "bot"),
         "guest": ("guest", "guest", "guest"),
@@ -225,14 +244,14 @@ TABLE = {
         "stranger": ("outsider", "outsider", "outsider"),
         "namesake": ("outsider", "outsider", "outsider"),
     },
-    "never ends": {"boss": (None, None, "not_requester"), "asker": ("own_request",) * 2 + (None,)},
+    "never ends": {"boss": (None, None, "not_requester"), "asker": ("own_request", None, None)},
     "self": {
         "asker": (None, None, None),
         "boss": (None, None, "not_requester"),
         "cfo": ("not_approver", "not_approver", "not_requester"),
     },
-    "self, not listed": {"asker": ("own_request", "own_request", None)},
-    "listed, no self": {"asker": ("own_request", "own_request", None)},
+    "self, not listed": {"asker": ("own_request", None, None)},
+    "listed, no self": {"asker": ("own_request", None, None)},
     "past": {
         "boss": (LATE, LATE, LATE),
         "asker": (LATE, LATE, LATE),
@@ -262,7 +281,7 @@ TABLE = {
     "1 of 2": {
         "boss": ("already_voted", None, "not_requester"),
         "cfo": (None, None, "not_requester"),
-        "asker": ("own_request", "own_request", None),
+        "asker": ("own_request", None, None),
         "gone": ("deactivated",) * 3,
     },
 }

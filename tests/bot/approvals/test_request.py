@@ -9,8 +9,6 @@ from agents import Question
 from bot.approvals.request import (
     MOVES,
     Approval,
-    Policy,
-    Vote,
     agreed,
     closed,
     lapse,
@@ -20,6 +18,7 @@ from bot.approvals.request import (
     supersedes,
     voted,
 )
+from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval
 
 HOUR = timedelta(hours=1)

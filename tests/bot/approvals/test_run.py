@@ -20,8 +20,8 @@ from agents import (
 )
 from agents.runtime.testing import ScriptedModel, call
 from bot.approvals.decide import decide
-from bot.approvals.policy import Defaults
 from bot.approvals.request import Approval
+from bot.approvals.resolve import Defaults
 from bot.approvals.secretary import Secretary
 from bot.turns import Turn
 from tests.bot.approvals.samples import KEY, TEAM, click, rules

@@ -11,7 +11,8 @@ import aiohttp
 from agents import Agent, Companions, SessionKey, Slot
 from agents.runtime.slot.port import Begun, Commit, View
 from bot import web
-from bot.approvals.request import Approval, Command, Policy
+from bot.approvals.request import Approval, Command
+from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
 from bot.settings import Route
 from bot.slack import blocks

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from bot.approvals.request import Approval, Policy
+from bot.approvals.request import Approval
+from bot.approvals.terms import Policy
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TEAM = "T06QH3V9KLM"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from bot.approvals.button import encode
-from bot.approvals.request import Approval, Policy, Vote
+from bot.approvals.request import Approval
+from bot.approvals.terms import Policy, Vote
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.blocks.inputs import inputs

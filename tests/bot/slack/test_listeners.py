@@ -9,7 +9,7 @@ import pytest
 
 from agents import StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
-from bot.approvals.request import Policy
+from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
 from bot.turns import Thread
 from tests.bot.slack.office import Office, open_office

@@ -1,0 +1,178 @@
+"""A question on its way to people: the approval it opens, its cards, and what is told meanwhile."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+from pydantic import JsonValue
+
+from agents import ApprovalPolicy, Companions, Event, Question, Settle
+from bot.approvals import audit, posts
+from bot.approvals.request import Approval, Command, Escalation, next_look, opened
+from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
+from bot.approvals.scene import Gap, Plan, Scene, requester
+from bot.approvals.terms import Policy
+
+
+def asked(event: Event, request_id: str, scene: Scene) -> Plan:
+    """One question put to people, or the notice that there is nobody to put it to."""
+    question = event.questions[request_id]
+    found = resolve(
+        scene.rules.declared(question),
+        defaults=scene.rules.defaults,
+        requester=requester(scene.story.events, event),
+    )
+    approval = _opened(event, request_id, policy=found, scene=scene)
+    if isinstance(found, NoApprovers):
+        text = _nobody(question.tool, found)
+        owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text)]
+        settling = [request_id]
+    else:
+        owed = [posts.card(approval, copy) for copy in approval.copies]
+        owed.append(posts.asked(approval, scene.thread))
+        settling = _superseded(request_id, question, scene)
+    return Plan(
+        companions=Companions(
+            approvals=(approval.record(),),
+            settles=_outdated(request_id, question, scene),
+            posts=owed,
+            audit=(audit.opened(approval),),
+            notes={question.call_id: _note(approval)},
+            index=_due(approval, settling, scene=scene),
+        ),
+        settling=tuple(settling),
+        gaps=_gaps(question, found, scene),
+    )
+
+
+def _opened(
+    event: Event, request_id: str, *, policy: Policy | NoApprovers, scene: Scene
+) -> Approval:
+    """The approval of a question, with the places of its cards."""
+    question, rules = event.questions[request_id], scene.rules
+    asked = isinstance(policy, Policy)
+    moments = times(rules.declared(question), defaults=rules.defaults, now=scene.now)
+    approval = opened(
+        request_id,
+        question,
+        session=str(scene.key),
+        requester=requester(scene.story.events, event),
+        policy=policy if asked else Policy(approvers=(), quorum=policy.needed),
+        nonce=next(scene.nonces),
+        now=scene.now,
+        deadline=moments.deadline,
+        initial=scene.initial(question),
+        run_for=moments.run_for and moments.run_for // timedelta(milliseconds=1),
+    )
+    if not asked:
+        return approval
+    told = policy.approvers if policy.notified is None else policy.notified
+    copies = posts.copies(request_id, channel=rules.channel, approvers=told)
+    return approval.model_copy(
+        update={
+            "copies": copies,
+            "notice": f"asked:{request_id}",
+            "reminders": moments.reminders,
+            "escalations": _escalations(moments, approval, scene),
+        }
+    )
+
+
+def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Escalation, ...]:
+    """Who may decide as well later on; never the requester, unless that is allowed at all."""
+    defaults = scene.rules.defaults
+    excluded = set(defaults.barred)
+    if not approval.policy.self_approval:
+        excluded.add(approval.requester)
+    return tuple(
+        Escalation(
+            at=at,
+            names=names,
+            people=tuple(p for p in members(names, defaults.groups)[0] if p not in excluded),
+        )
+        for at, names in moments.escalations
+    )
+
+
+def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
+    """Open requests for the same call out of earlier turns: the new one takes their place."""
+    calls = scene.story.calls
+    version = calls[question.call_id].version if question.call_id in calls else 0
+    return [
+        older.request
+        for older in calls.values()
+        if older.answer is None
+        and older.request
+        and older.request != request_id
+        and older.question
+        and question.digest
+        and older.question.digest == question.digest
+        and older.version < version
+    ]
+
+
+def _note(approval: Approval) -> dict[str, JsonValue]:
+    """What the model may know while people are asked."""
+    note: dict[str, JsonValue] = {
+        "status": "pending",
+        "waiting_for": "approval",
+        "asked": list(approval.policy.approvers),
+    }
+    if approval.deadline is not None:
+        until = datetime.fromtimestamp(approval.deadline / 1000, UTC)
+        note["until"] = until.isoformat(timespec="seconds")
+    return note
+
+
+def _outdated(request_id: str, question: Question, scene: Scene) -> tuple[Settle, ...]:
+    """Approved requests for the very call that is asked about anew: it runs on none of them."""
+    return tuple(
+        Settle(id=older.id, sources=("approved",), status="void")
+        for older in scene.approvals.values()
+        if older.call_id == question.call_id and older.id != request_id
+    )
+
+
+def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
+    """When the clock has to look at which approval."""
+    looks = {approval.id: next_look(approval), **dict.fromkeys(settling, scene.now)}
+    return tuple(
+        command
+        for approval_id, at in looks.items()
+        if at is not None
+        for command in scene.rules.due(scene.key, approval_id, at)
+    )
+
+
+def _nobody(tool: str, found: NoApprovers) -> str:
+    """What the requester hears when there is nobody to ask."""
+    if not found.present:
+        return (
+            f"Nobody may approve {tool} here, so it does not run. An operator can name approvers."
+        )
+    return (
+        f"{tool} needs {found.needed} approvals and only {found.present} may be given here,"
+        " so it does not run. An operator can name more approvers."
+    )
+
+
+def _gaps(question: Question, found: Policy | NoApprovers, scene: Scene) -> tuple[Gap, ...]:
+    """What an operator has to mend about a tool's approvers."""
+    policies, defaults = scene.rules.declared(question), scene.rules.defaults
+    _, unknown = members(_names(policies) or tuple(defaults.approvers), defaults.groups)
+    gaps = [Gap(kind="unknown_names", tool=question.tool, names=unknown)] if unknown else []
+    if isinstance(found, NoApprovers):
+        gaps.append(Gap(kind="no_approvers", tool=question.tool))
+    return tuple(gaps)
+
+
+def _names(policies: Sequence[ApprovalPolicy]) -> tuple[str, ...]:
+    """Everybody the policies name as those who decide, now or later."""
+    return tuple(
+        name
+        for policy in policies
+        for name in (
+            *policy.approvers,
+            *policy.any_of,
+            *(later for names in policy.escalate.values() for later in names),
+        )
+    )

@@ -1,0 +1,188 @@
+"""What the tool, the deployment and the arguments make of a policy: pure, and the stricter counts.
+
+Each policy that names people is a rule of its own, and a call needs all of them; of numbers the
+stricter counts. So nothing a deployment says can loosen what a tool says, nor the other way round.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from pydantic import JsonValue
+
+from agents import ApprovalPolicy
+from bot.approvals.conditions import condition
+from bot.approvals.hours import Calendar, later
+from bot.approvals.terms import Policy, Quota, is_person
+
+Members = Mapping[str, Sequence[str] | None]
+"""Who stands behind a name; None when that could not be looked up just now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defaults:
+    """What a deployment says about approvals.
+
+    `approvers` decide where a tool names nobody. `groups` are the members behind names of groups,
+    roles and user groups, `barred` are people who can never decide. `quorum` is the least, `ttl`
+    and `run_for` the longest a tool may say; without `self_approval` no tool may allow it.
+    """
+
+    approvers: Sequence[str] = ()
+    groups: Members = field(default_factory=dict[str, Sequence[str] | None])
+    barred: frozenset[str] = frozenset()
+    quorum: int = 1
+    self_approval: bool = True
+    ttl: timedelta | None = timedelta(days=7)
+    run_for: timedelta | None = timedelta(days=1)
+    calendar: Calendar | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoApprovers:
+    """Nobody, or fewer than the quorum, could decide; `present` people are left, `needed` asked."""
+
+    present: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """When what happens to a question, in milliseconds of the store's clock.
+
+    `escalations` are moments with the names that may decide from then on. `run_for` is how long an
+    approved call may wait for its start.
+    """
+
+    deadline: int | None
+    reminders: tuple[int, ...] = ()
+    escalations: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    run_for: timedelta | None = None
+
+
+def members(names: Sequence[str], groups: Members) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The people behind names, each once and in order, and the names nobody knows.
+
+    A group whose members could not be looked up stands for itself.
+    """
+    people: dict[str, None] = {}
+    unknown: list[str] = []
+    for name in names:
+        if name in groups:
+            behind = groups[name]
+            people.update(dict.fromkeys((name,) if behind is None else behind))
+        elif is_person(name):
+            people[name] = None
+        else:
+            unknown.append(name)
+    return tuple(people), tuple(unknown)
+
+
+def chosen(
+    declared: Sequence[ApprovalPolicy], args: Mapping[str, JsonValue]
+) -> tuple[ApprovalPolicy, ...]:
+    """The policies for these arguments: of each one's tiers the last one that is met."""
+    return tuple(_tier(policy, args) for policy in declared) or (ApprovalPolicy(expires=None),)
+
+
+def resolve(
+    policies: Sequence[ApprovalPolicy], *, defaults: Defaults, requester: str
+) -> Policy | NoApprovers:
+    """The policy for one question; `policies` have their tiers chosen.
+
+    Names that nobody knows stand for nobody, and never make way for the default approvers.
+    """
+    own = all(policy.self_approval for policy in policies) and defaults.self_approval
+    excluded = defaults.barred if own else defaults.barred | {requester}
+    rules = _rules(policies, defaults)
+    for rule in rules:
+        present = max(_present(quota, defaults.groups, excluded) for quota in rule)
+        if not any(_present(q, defaults.groups, excluded) >= q.count for q in rule):
+            return NoApprovers(present=int(present), needed=min(quota.count for quota in rule))
+    named = [name for rule in rules for quota in rule for name in quota.names]
+    people = tuple(p for p in members(named, defaults.groups)[0] if p not in excluded)
+    simple = len(rules) == 1 and len(rules[0]) == 1 and all(map(is_person, named))
+    return Policy(
+        approvers=people,
+        quorum=max(min(quota.count for quota in rule) for rule in rules),
+        self_approval=own,
+        rules=() if simple else rules,
+        rejections=max(min(policy.rejections for policy in policies), 1),
+        reason_required=any(policy.reason_required for policy in policies),
+        notified=_notified(policies, defaults),
+    )
+
+
+def times(policies: Sequence[ApprovalPolicy], *, defaults: Defaults, now: int) -> Times:
+    """When a question asked `now` is reminded of and expires; the shorter span counts."""
+    spans = [span for p in policies if (span := p.expires) is not None]
+    spans += [defaults.ttl] if defaults.ttl is not None else []
+    runs = [span for p in policies if (span := p.run_within) is not None]
+    runs += [defaults.run_for] if defaults.run_for is not None else []
+    run_for = min(runs) if runs else None
+    if not spans:
+        return Times(deadline=None, run_for=run_for)
+    span = min(spans)
+    calendar = defaults.calendar if any(p.working_hours for p in policies) else None
+    reminders = {later(now, span * part, calendar) for p in policies for part in p.reminders}
+    escalations = [
+        (later(now, span * part, calendar), tuple(names))
+        for p in policies
+        for part, names in p.escalate.items()
+    ]
+    end = later(now, span, calendar)
+    return Times(
+        deadline=end,
+        reminders=tuple(sorted(at for at in reminders if now < at < end)),
+        escalations=tuple(sorted(each for each in escalations if now < each[0] < end)),
+        run_for=run_for,
+    )
+
+
+def named(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, ...]:
+    """Every name that policies and deployment give a right or a card to, tiers included."""
+    found: dict[str, None] = dict.fromkeys(defaults.approvers)
+    for policy in policies:
+        found.update(dict.fromkeys((*policy.approvers, *policy.any_of, *(policy.notify or ()))))
+        found.update(dict.fromkeys(n for names in policy.escalate.values() for n in names))
+        found.update(dict.fromkeys(named(tuple(policy.tiers.values()), Defaults())))
+    return tuple(found)
+
+
+def _tier(policy: ApprovalPolicy, args: Mapping[str, JsonValue]) -> ApprovalPolicy:
+    met = [tier for when, tier in policy.tiers.items() if condition(when).met(args)]
+    return _tier(met[-1], args) if met else policy
+
+
+def _rules(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[tuple[Quota, ...], ...]:
+    """One rule for each policy with names; those without only raise the number."""
+    nameless = [p.quorum for p in policies if not (p.approvers or p.any_of)]
+    least = max(1, defaults.quorum, *nameless)
+    rules: dict[tuple[Quota, ...], None] = {}
+    for policy in policies:
+        if policy.any_of:
+            told = policy.any_of.items()
+            rule = tuple(Quota(names=(name,), count=max(n, least)) for name, n in told)
+        elif policy.approvers:
+            names = tuple(dict.fromkeys(policy.approvers))
+            rule = (Quota(names=names, count=max(policy.quorum, least)),)
+        else:
+            continue
+        rules[rule] = None
+    everybody = Quota(names=tuple(dict.fromkeys(defaults.approvers)), count=least)
+    return tuple(rules) or ((everybody,),)
+
+
+def _present(quota: Quota, groups: Members, excluded: frozenset[str]) -> float:
+    """How many people could count for a quota; no end of them where a group is not known."""
+    if any(groups.get(name, ()) is None for name in quota.names):
+        return float("inf")
+    return len(set(members(quota.names, groups)[0]) - excluded)
+
+
+def _notified(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, ...] | None:
+    told = [policy.notify for policy in policies if policy.notify is not None]
+    if not told:
+        return None
+    people, _ = members([name for names in told for name in names], defaults.groups)
+    return tuple(person for person in people if person not in defaults.barred)

@@ -1,0 +1,119 @@
+"""What new events meet: the deployment's rules and the session; and the plan they make."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pydantic import JsonValue
+
+from agents import ApprovalPolicy, Companions, Event, Question, SessionKey, Story
+from bot.approvals.request import Approval, Command
+from bot.approvals.resolve import Defaults, chosen
+from bot.turns import Thread, thread_of
+
+USER = "user"
+
+Due = Callable[[SessionKey, str, int], Sequence[Command]]
+"""The index commands that make an approval due: session, id of the approval, when (ms)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """How questions are put.
+
+    `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
+    cards, None for DMs.
+    """
+
+    due: Due
+    policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
+        default_factory=dict[str, Sequence[ApprovalPolicy]]
+    )
+    defaults: Defaults = field(default_factory=Defaults)
+    channel: str | None = None
+
+    def declared(self, question: Question) -> tuple[ApprovalPolicy, ...]:
+        """The policies for one call, as its arguments want them."""
+        found = self.policies.get(f"{question.agent}.{question.tool}", ())
+        return chosen(found, question.args)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Something an operator has to mend: approvers that are missing, or names nobody knows."""
+
+    kind: Literal["no_approvers", "unknown_names"]
+    tool: str
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What goes with a commit, the approvals to close right after it, and what operators hear."""
+
+    companions: Companions = field(default_factory=Companions)
+    settling: tuple[str, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """The session that new events come into.
+
+    `story` has the new events already. `approvals` are the session's records by id; what is asked
+    of them never changes, so they may be older than the story. `nonces` are taken one for each
+    question, `now` is in milliseconds of the store's clock.
+    """
+
+    key: SessionKey
+    story: Story
+    now: int
+    rules: Rules
+    nonces: Iterator[str]
+    approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])
+
+    @property
+    def thread(self) -> Thread:
+        """Where the session's answers go."""
+        return thread_of(self.key)
+
+    def initial(self, question: Question) -> JsonValue:
+        """The values that the inputs of a question begin with."""
+        shown = [
+            event.actions.requested_tool_confirmations[question.call_id].payload
+            for event in self.story.events
+            if question.call_id in event.actions.requested_tool_confirmations
+        ]
+        return shown[-1] if shown else None
+
+
+def requester(events: Iterable[Event], event: Event) -> str:
+    """The person behind an event: who wrote the message its invocation began with.
+
+    Whoever answered a question in between is not; empty when no message is known.
+    """
+    spoke = [
+        e
+        for e in events
+        if e.author == USER and e.user_id and not e.branch and not e.get_function_responses()
+    ]
+    own = [e for e in spoke if e.invocation_id == event.invocation_id]
+    return ((own[:1] or spoke[-1:] or [Event()])[0]).user_id or ""
+
+
+def merged(plans: Iterable[Plan]) -> Plan:
+    """Several plans as one."""
+    parts = list(plans)
+    carried = [part.companions for part in parts]
+    return Plan(
+        companions=Companions(
+            approvals=[record for one in carried for record in one.approvals],
+            settles=[settle for one in carried for settle in one.settles],
+            posts=[post for one in carried for post in one.posts],
+            audit=[entry for one in carried for entry in one.audit],
+            notes={cid: note for one in carried for cid, note in one.notes.items()},
+            index=[command for one in carried for command in one.index],
+        ),
+        settling=tuple(approval_id for part in parts for approval_id in part.settling),
+        gaps=tuple(gap for part in parts for gap in part.gaps),
+    )

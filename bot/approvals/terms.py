@@ -1,0 +1,115 @@
+"""Who has to agree, frozen when a question is asked, and what votes make of it: pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+
+
+def is_person(name: str) -> bool:
+    """Whether a name is the id of a person; all others are groups and roles."""
+    return _PERSON.fullmatch(name) is not None
+
+
+class Frozen(BaseModel):
+    """A record that does not change once it is made."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Quota(Frozen):
+    """So many people who stand for one of these names."""
+
+    names: tuple[str, ...]
+    count: int = 1
+
+
+class Vote(Frozen):
+    """What one person said, and when (milliseconds, the store's clock).
+
+    `names` are the groups and roles of the policy that the person stood for at that moment.
+    """
+
+    person: str
+    confirmed: bool
+    at: int
+    payload: dict[str, JsonValue] | None = None
+    reason: str | None = None
+    names: tuple[str, ...] = ()
+
+
+class Policy(Frozen):
+    """Who may decide, frozen when the question was asked.
+
+    `approvers` are the people who were known to be entitled, or groups whose members were not. Each
+    of `rules` needs one of its quotas; without rules `quorum` of the approvers are needed. So many
+    `rejections` close it. `notified` get a card, None means the approvers.
+    """
+
+    approvers: tuple[str, ...]
+    quorum: int = 1
+    self_approval: bool = False
+    rules: tuple[tuple[Quota, ...], ...] = ()
+    rejections: int = 1
+    reason_required: bool = False
+    notified: tuple[str, ...] | None = None
+
+    @property
+    def demands(self) -> tuple[tuple[Quota, ...], ...]:
+        """The rules, also where there is only a quorum."""
+        return self.rules or ((Quota(names=self.approvers, count=self.quorum),),)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that gives a right to decide."""
+        return frozenset(name for rule in self.demands for quota in rule for name in quota.names)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The names among them that stand for several people."""
+        return frozenset(name for name in self.names if not is_person(name))
+
+    def entitles(self, person: str, names: Iterable[str] = ()) -> bool:
+        """Whether a person who stands for these names may decide."""
+        return person in self.names or not self.names.isdisjoint(names)
+
+    def widened(self, names: Sequence[str], people: Sequence[str]) -> "Policy":
+        """The same policy when these names may decide as well, each vote as good as another."""
+        rules = tuple(
+            tuple(
+                quota.model_copy(update={"names": tuple(dict.fromkeys((*quota.names, *names)))})
+                for quota in rule
+            )
+            for rule in self.demands
+        )
+        approvers = tuple(dict.fromkeys((*self.approvers, *people)))
+        return self.model_copy(update={"rules": rules, "approvers": approvers})
+
+
+def newest(votes: Iterable[Vote]) -> Mapping[str, Vote]:
+    """The last vote of each person, which alone counts."""
+    return {vote.person: vote for vote in votes}
+
+
+def in_favour(votes: Iterable[Vote], payload: dict[str, JsonValue] | None) -> tuple[Vote, ...]:
+    """The votes that approve with exactly this payload: other values are counted apart."""
+    counted = newest(votes).values()
+    return tuple(vote for vote in counted if vote.confirmed and vote.payload == payload)
+
+
+def reached(policy: Policy, votes: Sequence[Vote]) -> bool:
+    """Whether these votes in favour, one a person, are enough for each of the rules."""
+    return all(any(standing(quota, votes) >= quota.count for quota in r) for r in policy.demands)
+
+
+def standing(quota: Quota, votes: Iterable[Vote]) -> int:
+    """How many of the votes count for a quota."""
+    names = frozenset(quota.names)
+    return sum(vote.person in names or not names.isdisjoint(vote.names) for vote in votes)
+
+
+def needed(policy: Policy) -> int:
+    """How many people have to agree at the least."""
+    return max(min(quota.count for quota in rule) for rule in policy.demands)
