@@ -3,7 +3,7 @@
 from agents.runtime.agent import Agent
 from agents.runtime.agent_tool import AgentTool
 from agents.runtime.approval import ApprovalPolicy
-from agents.runtime.asking import RunConfig
+from agents.runtime.budget import RunConfig
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import (

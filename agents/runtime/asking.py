@@ -2,18 +2,19 @@
 
 import logging
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime import transfer
+from agents.runtime.budget import Budget
+from agents.runtime.compaction import INSTRUCTION, due, transcript
 from agents.runtime.context import State, ToolContext
-from agents.runtime.errors import AgentsError, LlmCallsLimitExceededError, ModelUnavailable
-from agents.runtime.events import Event, EventActions
+from agents.runtime.errors import AgentsError, ModelError, ModelUnavailable
+from agents.runtime.events import Compaction, Event, EventActions
 from agents.runtime.held import Held
-from agents.runtime.history import contents
+from agents.runtime.history import contents, contents_until
 from agents.runtime.hooks import Hooks
 from agents.runtime.instruction import instruction
 from agents.runtime.jsonable import to_json
@@ -22,33 +23,6 @@ from agents.runtime.outcome import spoken
 from agents.runtime.steps import CallModel
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunConfig:
-    """How one run behaves: how often it may ask the model (0: no limit), whether it streams.
-
-    With `raise_tool_errors` a run ends with what a tool raised, after the model's error response
-    is stored; without it the model reads the error and goes on.
-    """
-
-    max_llm_calls: int = 500
-    streaming: bool = False
-    raise_tool_errors: bool = False
-
-
-@dataclass(slots=True)
-class Budget:
-    """How often a run asked the model, and what went wrong for good.
-
-    `failure` is what a model raised, `raised` what a tool did when a run is to end with that.
-    """
-
-    config: RunConfig = field(default_factory=RunConfig)
-    tries: int = 5
-    asked: int = 0
-    failure: Exception | None = None
-    raised: Exception | None = None
 
 
 class Asking:
@@ -75,13 +49,14 @@ class Asking:
     async def events(self) -> AsyncIterator[Event]:
         """Texts on their way, then the one event of the reply, or of the failure.
 
-        Raises ModelUnavailable while trying again later may help.
+        Where the conversation has outgrown the window it is only the event of its summary: the
+        question comes next. Raises ModelUnavailable while trying again later may help.
         """
-        limit = self.budget.config.max_llm_calls
-        self.budget.asked += 1
         try:
-            if 0 < limit < self.budget.asked:
-                raise LlmCallsLimitExceededError(f"more than {limit} calls of the model in a run")
+            await self._claim()
+            if summed_up := await self._compaction():
+                yield summed_up
+                return
             async for response in self._responses():
                 yield self._reply(response)
         except ModelUnavailable as error:
@@ -91,6 +66,56 @@ class Asking:
         except Exception as error:  # noqa: BLE001 - a model may fail in any way: it ends the turn
             yield self._failed(error)
 
+    async def _claim(self) -> None:
+        step, held = self.step, self.held
+        await self.budget.claim(
+            held.story,
+            invocation=step.invocation,
+            person=held.user(step.invocation),
+            begins=step.branch is None and held.story.branch(None).spoken_to,
+        )
+
+    async def _compaction(self) -> Event | None:
+        """A summary of what is too old to be read whole; None when there is none to write."""
+        window, story = self.budget.config.window, self.held.story
+        if not window or self.step.branch is not None or not self.budget.compacts:
+            return None
+        until = due(story.branch(None), window=window)
+        if until is None:
+            return None
+        request = self._minutes(until)
+        try:
+            answer = self.budget.patience.asked(self.model, request, stream=False)
+            [response] = [response async for response in answer]
+        except ModelError as error:
+            log.warning("model.failed", extra={"agent": self.step.agent.name, "why": str(error)})
+            self.budget.compacts = False
+            return None
+        parts = response.content.parts if response.content else None
+        summary = "".join(part.text for part in parts or () if part.text and not part.thought)
+        self.budget.compacts = bool(summary)
+        return self._compacted(until, summary, response) if summary else None
+
+    def _minutes(self, until: int) -> LlmRequest:
+        """The request for a summary, in plain text: no call in it wants its tools declared."""
+        agent = self.step.agent
+        said = transcript(contents_until(agent, self.held.story, until))
+        return LlmRequest(
+            model=agent.model if isinstance(agent.model, str) else "",
+            contents=[types.Content(role="user", parts=[types.Part(text=said)])],
+            system_instruction=INSTRUCTION,
+        )
+
+    def _compacted(self, until: int, summary: str, response: LlmResponse) -> Event:
+        return Event(
+            version=self.held.next_version,
+            invocation_id=self.step.invocation,
+            author=self.step.agent.name,
+            actions=EventActions(compaction=Compaction(until=until, summary=summary)),
+            usage=dict(response.usage),
+            timestamp=self.held.now / 1000,
+        )
+
     async def _responses(self) -> AsyncIterator[LlmResponse]:
         """What the model, or a hook in its place, answers."""
         request = self._request()
@@ -99,9 +124,9 @@ class Asking:
         if answer is not None:
             yield answer
             return
-        stream = self.budget.config.streaming
+        stream, patience = self.budget.config.streaming, self.budget.patience
         try:
-            async for response in self.model.generate_content_async(request, stream=stream):
+            async for response in patience.asked(self.model, request, stream=stream):
                 yield await self._after(response)
         except Exception as error:
             answer = await self.hooks.model("on_model_error_callback", {**told, "error": error})
@@ -124,7 +149,13 @@ class Asking:
         schema = agent.output_schema
         return LlmRequest(
             model=agent.model if isinstance(agent.model, str) else "",
-            contents=contents(agent, held.story, branch=self.step.branch, notes=held.notes),
+            contents=contents(
+                agent,
+                held.story,
+                branch=self.step.branch,
+                notes=held.notes,
+                window=self.budget.config.window,
+            ),
             system_instruction=told,
             tools=declarations,
             response_schema=schema.model_json_schema() if schema else None,
@@ -177,7 +208,8 @@ class Asking:
         if self.step.branch is None:
             self.budget.failure = error
         step, kind = self.step, type(error).__name__
-        log.error("model.failed", extra={"agent": step.agent.name, "error": kind})
+        why = str(error) if isinstance(error, AgentsError) else ""
+        log.error("model.failed", extra={"agent": step.agent.name, "error": kind, "why": why})
         return Event(
             version=self.held.next_version,
             invocation_id=step.invocation,

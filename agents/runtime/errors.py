@@ -16,6 +16,8 @@ AgentsError
 ├── ModelError           the operator: the model refused or cannot be reached as set up
 │   └── ModelUnavailable the operator: the model did not answer; trying again helps
 ├── LlmCallsLimitExceededError   the caller: one run asked the model too often
+├── TokensSpentError     the person: a turn has used up its tokens
+├── DailyTokensSpentError        the person: they have used up today's
 └── ToolError            the model: what a tool wants it to read
 ```
 """
@@ -89,7 +91,23 @@ class ModelError(AgentsError):
 
 
 class ModelUnavailable(ModelError):
-    """The provider did not answer; trying again may help."""
+    """The provider did not answer; trying again may help.
+
+    `retry_after` is in how many seconds the provider wants to be asked again, if it said so.
+    """
+
+    def __init__(self, told: str = "", *, retry_after: float | None = None) -> None:
+        """Keep the wait."""
+        super().__init__(told)
+        self.retry_after = retry_after
+
+
+class TokensSpentError(AgentsError):
+    """A turn has used up the tokens there are for it."""
+
+
+class DailyTokensSpentError(AgentsError):
+    """A person has used up the tokens there are for them today."""
 
 
 class LlmCallsLimitExceededError(AgentsError):

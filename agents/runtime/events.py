@@ -9,6 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from agents.runtime.confirmation import Question, ToolConfirmation
 
 
+class Compaction(BaseModel):
+    """What models read in place of the events before version `until`."""
+
+    until: int
+    summary: str
+
+
 class EventActions(BaseModel):
     """What an event changes besides what it says.
 
@@ -21,6 +28,7 @@ class EventActions(BaseModel):
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(
         default_factory=dict[str, ToolConfirmation]
     )
+    compaction: Compaction | None = None
 
 
 class Event(BaseModel):

@@ -14,6 +14,7 @@ from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
+from agents.runtime.compaction import SO_FAR, compaction, readable, speech
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
 from agents.runtime.story import USER, Answer, Call, Story
@@ -25,39 +26,78 @@ Notes = Mapping[str, Mapping[str, JsonValue]]
 
 
 def contents(
-    agent: Agent, story: Story, *, branch: str | None = None, notes: Notes | None = None
+    agent: Agent,
+    story: Story,
+    *,
+    branch: str | None = None,
+    notes: Notes | None = None,
+    window: int = 0,
 ) -> list[types.Content]:
-    """The conversation as `agent` reads it; `notes` tell more about open calls, by id."""
-    events = story.branch(branch).events
+    """The conversation as `agent` reads it, in about `window` tokens (0: all of it).
+
+    `notes` tell more about open calls, by id.
+    """
+    strand = story.branch(branch)
     if agent.include_contents == "none":
-        events = events[_last_turn(events) :]
-    talk = [event.version for event in events if _speech(event)]
+        return _read(agent, story, strand.events[_last_turn(strand.events) :], notes)
+    if branch is not None:
+        return _read(agent, story, strand.events, notes)
+    events = readable(story, strand, window=window)
+    return [*_before(strand.events), *_read(agent, story, events, notes)]
+
+
+def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
+    """What there is to sum up: the last summary, and the conversation from there to a version."""
+    events = story.branch(None).events
+    done = compaction(events)
+    between = [e for e in events if (done.until if done else 0) <= e.version < until]
+    return [*_before(events), *_read(agent, story, between, None)]
+
+
+def _read(
+    agent: Agent, story: Story, events: list[Event], notes: Notes | None
+) -> list[types.Content]:
+    talk = [event.version for event in events if speech(event)]
     last = events[-1].version if events else 0
-    reader = _Reader(agent, story, talk=talk, notes=notes or {}, last=last)
+    told = [e.version for e in events if e.author == agent.name and any(e.texts())]
+    reader = _Reader(agent, story, talk=talk, told=told, notes=notes or {}, last=last)
     return [content for event in events for content in reader.read(event)]
 
 
+def _before(events: list[Event]) -> list[types.Content]:
+    """The summary of what is not read any more."""
+    done = compaction(events)
+    if done is None:
+        return []
+    return [types.Content(role="user", parts=[types.Part(text=SO_FAR + done.summary)])]
+
+
 def _last_turn(events: list[Event]) -> int:
-    turns = [i for i, event in enumerate(events) if _speech(event)]
+    turns = [i for i, event in enumerate(events) if speech(event)]
     return turns[-1] if turns else 0
-
-
-def _speech(event: Event) -> bool:
-    """Whether a person says something in this event, answers to calls aside."""
-    return event.author == USER and any(p.function_response is None for p in event.parts)
 
 
 class _Reader:
     """One reading of a strand by one agent."""
 
     def __init__(
-        self, agent: Agent, story: Story, *, talk: list[int], notes: Notes, last: int
+        self,
+        agent: Agent,
+        story: Story,
+        *,
+        talk: list[int],
+        told: list[int],
+        notes: Notes,
+        last: int,
     ) -> None:
         self.agent = agent
         self.story = story
         self.talk = talk
+        self.told = told
         self.notes = notes
         self.last = last
+        calls = (call for call in story.calls.values() if call.responses)
+        self.lasting = [c for c in calls if c.responses[-1].version > c.version + 1]
 
     def read(self, event: Event) -> list[types.Content]:
         """The contents one event becomes: none, one, or a call with its responses."""
@@ -91,7 +131,7 @@ class _Reader:
         return [spoken, types.Content(role="user", parts=answers)] if answers else [spoken]
 
     def _response(self, call: Call, event: Event) -> list[types.Part]:
-        shown = [a for a in call.responses if not self._talk_between(call.version, a.version)]
+        shown = [a for a in call.responses if not self._apart(call, a.version)]
         real = [a for a in shown if not a.placeholder]
         newest = (real or shown)[-1] if shown else None
         response = dict(newest.response.response or {}) if newest else {}
@@ -102,13 +142,13 @@ class _Reader:
         return [types.Part(function_response=answer), *(newest.beside if newest else ())]
 
     def _late(self, event: Event) -> list[types.Content]:
-        """News of calls after which the person had talked on: told as what was heard then."""
+        """News of calls that stand apart from them: told as what was heard then."""
         parts: list[types.Part] = []
         for response in event.get_function_responses():
             call = self.story.find(response.id or "")
             if call is None or call.agent != self.agent.name or not self._newest(call, event):
                 continue
-            if self._talk_between(call.version, event.version):
+            if self._apart(call, event.version):
                 text = NEWS.format(name=call.name) + json.dumps(
                     response.response or {}, ensure_ascii=False, default=str
                 )
@@ -119,18 +159,25 @@ class _Reader:
         real = [a.version for a in call.responses if not a.placeholder]
         return bool(real) and real[-1] == event.version
 
-    def _talk_between(self, after: int, before: int) -> bool:
-        place = bisect_right(self.talk, after)
-        return place < len(self.talk) and self.talk[place] < before
+    def _apart(self, call: Call, version: int) -> bool:
+        """Whether a response is read where it arrived and not with its call.
+
+        So it is when the person had talked on; later on also when the agent had told of an earlier
+        one. What closes a question that nobody decided stands in its place.
+        """
+        if call.question is not None and call.answer is None:
+            return False
+        if _between(self.talk, call.version, version):
+            return True
+        talked_since = bool(self.talk) and self.talk[-1] > version
+        return talked_since and _between(self.told, call.version, version)
 
     def _overtaken(self, event: Event) -> bool:
         """Whether a text only told of an earlier response to a call that has a newer one now."""
         if event.get_function_calls():
             return False
         return any(
-            self._overtakes(event, call)
-            for call in self.story.calls.values()
-            if call.version < event.version and len(call.responses) > 0
+            self._overtakes(event, call) for call in self.lasting if call.version < event.version
         )
 
     def _overtakes(self, event: Event, call: Call) -> bool:
@@ -138,7 +185,7 @@ class _Reader:
         after = [a for a in call.responses if a.version > event.version]
         if not after or call.invocation != event.invocation_id:
             return False
-        if self._talk_between(call.version, after[-1].version):
+        if _between(self.talk, call.version, after[-1].version):
             return False
         return after[-1].version == self.last or _same_voice(before, after)
 
@@ -146,6 +193,12 @@ class _Reader:
         texts = [text for part in event.parts if (text := _quote(event.author, part))]
         parts = [types.Part(text=text) for text in (PREAMBLE, *texts)]
         return [types.Content(role="user", parts=parts)] if texts else []
+
+
+def _between(versions: list[int], after: int, before: int) -> bool:
+    """Whether one of these versions, in order, lies between two others."""
+    place = bisect_right(versions, after)
+    return place < len(versions) and versions[place] < before
 
 
 def _forged(part: types.Part) -> bool:

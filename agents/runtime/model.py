@@ -6,6 +6,9 @@ from typing import Any, Protocol
 
 from google.genai import types
 
+PROMPT_BLOCKED = "PROMPT_BLOCKED"
+"""The error code of a turn that a provider refuses to read: later turns are read without it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:

@@ -12,7 +12,8 @@ from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
-from agents.runtime.asking import Asking, Budget, RunConfig
+from agents.runtime.asking import Asking
+from agents.runtime.budget import Budget, RunConfig, Spent
 from agents.runtime.calling import outcomes
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
@@ -55,6 +56,7 @@ class Runner:
         plugins: Sequence[Plugin] = (),
         auto_create_session: bool = False,
         max_attempts: int = 5,
+        spent: Spent | None = None,
         tenant: str = "local",
         new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
     ) -> None:
@@ -68,6 +70,7 @@ class Runner:
         self._plugins = tuple(plugins)
         self._auto_create = auto_create_session
         self._max_attempts = max_attempts
+        self._spent = spent
         self._tenant = tenant
         self._new_id = new_id
         self._tasks: set[asyncio.Task[None]] = set()
@@ -91,7 +94,7 @@ class Runner:
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
         message = await self._accepted(key, new_message)
-        budget = Budget(run_config or RunConfig(), self._max_attempts)
+        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         entry_id = self._new_id()
         if message is not None:
             await self._slot.ingest(key, _entry(entry_id, message, user=user_id, delta=state_delta))
@@ -122,7 +125,7 @@ class Runner:
         `lease` is in milliseconds. Raises SessionBusy, SessionConflict when the session was lost,
         and ModelUnavailable when trying again later may help.
         """
-        budget = Budget(run_config or RunConfig(), self._max_attempts)
+        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         async with hold(
             self._slot, key, owner=owner, lease=lease, companion=self._companion
         ) as held:

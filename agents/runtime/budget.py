@@ -1,0 +1,80 @@
+"""How one run behaves, and what it has used up so far."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from agents.runtime.errors import (
+    DailyTokensSpentError,
+    LlmCallsLimitExceededError,
+    TokensSpentError,
+)
+from agents.runtime.patience import Patience
+from agents.runtime.story import Story
+from agents.runtime.usage import tokens, usage
+
+Spent = Callable[[str], Awaitable[int]]
+"""How many tokens a person has used up today."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """How one run behaves; a limit of 0 is none.
+
+    It asks models at most `max_llm_calls` times, and again after a fault at most `max_retries`
+    times, each question for `retry_seconds` at most with a first pause up to `retry_pause`.
+    `window` is how many tokens a model reads about, `turn_tokens` how many one turn may use up and
+    `daily_tokens` after how many a person may begin no more turns that day. With
+    `raise_tool_errors` a run ends with what a tool raised, after the model's error response is
+    stored; without it the model reads the error and goes on.
+    """
+
+    max_llm_calls: int = 500
+    streaming: bool = False
+    raise_tool_errors: bool = False
+    max_retries: int = 4
+    retry_seconds: float = 20.0
+    retry_pause: float = 1.0
+    window: int = 0
+    turn_tokens: int = 0
+    daily_tokens: int = 0
+
+
+@dataclass(slots=True)
+class Budget:
+    """How often a run asked the model, and what went wrong for good.
+
+    `failure` is what a model raised, `raised` what a tool did when a run is to end with that.
+    `compacts` until the model could not sum up what was before.
+    """
+
+    config: RunConfig = field(default_factory=RunConfig)
+    tries: int = 5
+    spent: Spent | None = None
+    asked: int = 0
+    failure: Exception | None = None
+    raised: Exception | None = None
+    compacts: bool = True
+    patience: Patience = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with all the patience there is."""
+        config = self.config
+        self.patience = Patience(config.max_retries, config.retry_seconds, config.retry_pause)
+
+    async def claim(self, story: Story, *, invocation: str, person: str, begins: bool) -> None:
+        """Take one question to a model out of the budget; `begins` for the first one of a turn.
+
+        Raises LlmCallsLimitExceededError, TokensSpentError, DailyTokensSpentError.
+        """
+        config = self.config
+        self.asked += 1
+        if 0 < config.max_llm_calls < self.asked:
+            raise LlmCallsLimitExceededError(
+                f"more than {config.max_llm_calls} calls of the model in a run"
+            )
+        if 0 < config.turn_tokens <= tokens(usage(story.events, invocation=invocation)):
+            raise TokensSpentError(f"more than {config.turn_tokens} tokens in a turn")
+        if not (begins and config.daily_tokens and self.spent):
+            return
+        if await self.spent(person) >= config.daily_tokens:
+            raise DailyTokensSpentError(f"more than {config.daily_tokens} tokens in a day")

@@ -1,0 +1,56 @@
+"""How often a turn asks its model again before it is put off: tenacity's loop over any Model."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+
+from agents.runtime.errors import ModelUnavailable
+from agents.runtime.model import LlmRequest, LlmResponse, Model
+
+
+@dataclass(slots=True)
+class Patience:
+    """What is left of a turn's patience: `retries` in all, and `seconds` for each question.
+
+    The first pause is up to `pause` seconds long, each next one up to twice that; a provider that
+    names a longer one is waited for so long. A question that would take more than its seconds is
+    put off instead, so that whoever works on the turn is free meanwhile.
+    """
+
+    retries: int = 4
+    seconds: float = 20.0
+    pause: float = 1.0
+
+    async def asked(
+        self, model: Model, request: LlmRequest, *, stream: bool
+    ) -> AsyncIterator[LlmResponse]:
+        """What the model answers, once it does; pieces of text come again after a fault.
+
+        Raises ModelUnavailable when patience is at its end.
+        """
+        trying = AsyncRetrying(
+            retry=retry_if_exception_type(ModelUnavailable),
+            wait=self._wait,
+            stop=self._is_over,
+            reraise=True,
+        )
+        async for attempt in trying:
+            with attempt:
+                answer = model.generate_content_async(request, stream=stream)
+                async for response in answer:
+                    yield response
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds until the next try: what was asked for, and never the same for everybody."""
+        jittered = wait_random_exponential(multiplier=self.pause, max=self.seconds)(state)
+        error = state.outcome.exception() if state.outcome else None
+        named = error.retry_after if isinstance(error, ModelUnavailable) else None
+        return jittered if named is None else named + min(jittered, self.pause)
+
+    def _is_over(self, state: RetryCallState) -> bool:
+        lost = (state.seconds_since_start or 0.0) + state.upcoming_sleep
+        if self.retries < 1 or lost > self.seconds:
+            return True
+        self.retries -= 1
+        return False
