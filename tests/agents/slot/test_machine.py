@@ -304,7 +304,7 @@ def test_both_slots_agree(machine: type[Machine]) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
-            max_examples=40,
+            max_examples=25,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=list(HealthCheck),
