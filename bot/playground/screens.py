@@ -30,10 +30,7 @@ def seen(channel: Channel, message: JsonObject) -> JsonObject:
 
 def visible(workspace: Workspace, person: Person, channel: Channel) -> list[JsonObject]:
     """What a person sees in a channel, threads and their own ephemerals included, in order."""
-    if not workspace.sees(person, channel):
-        return []
-    own = [message for owner, message in channel.whispers if owner == person.id]
-    there = sorted([*channel.messages.values(), *own], key=lambda message: float(message["ts"]))
+    there = sorted(_shown(workspace, person, channel), key=lambda message: float(message["ts"]))
     return [seen(channel, message) for message in there]
 
 
@@ -45,10 +42,10 @@ def surface(workspace: Workspace, person: Person, shown: JsonObject) -> Surface:
             raise CannotDo(f"{person.name} does not have this view open")
         return Surface(shown["id"], shown["blocks"], view=workspace.views.find(view_id=shown["id"]))
     channel = workspace.channels[shown["channel"]]
-    for message in visible(workspace, person, channel):
+    for message in _shown(workspace, person, channel):
         if message["ts"] == shown["ts"]:
             place = message_place(channel.id, message["ts"])
-            return Surface(place, shown.get("blocks", []), channel, message)
+            return Surface(place, shown.get("blocks", []), channel, seen(channel, message))
     raise CannotDo(f"{person.name} does not see this message")
 
 
@@ -92,6 +89,14 @@ def summary(workspace: Workspace) -> str:
         name = workspace.people[person_id].name
         lines += [f"modal of {name}: {_short(full_text(view))}" for view in stack]
     return "\n".join(lines) or "nothing was said"
+
+
+def _shown(workspace: Workspace, person: Person, channel: Channel) -> list[JsonObject]:
+    """The messages a person sees in a channel, themselves and in no order."""
+    if not workspace.sees(person, channel):
+        return []
+    own = [message for owner, message in channel.whispers if owner == person.id]
+    return [*channel.messages.values(), *own]
 
 
 def _room(workspace: Workspace, person: Person, channel: Channel, *, now: float) -> JsonObject:
