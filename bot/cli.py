@@ -12,12 +12,14 @@ from typing import Any, get_args
 
 from bot import app, logs
 from bot.errors import BotError, SettingsError
-from bot.playground import LocalSlack, rehearse
+from bot.playground import LocalSlack, rehearse, tickets
 from bot.playground.behind import Behind
 from bot.playground.page import Page
+from bot.playground.people import TEAM_ID
 from bot.playground.run import local
 from bot.settings import REHEARSAL, Role, Settings
 from bot.slack.manifest import manifest
+from bot.tickets.local import LocalTickets
 from bot.web import EVENTS, serve
 
 WRONG_SETTINGS = 78
@@ -92,6 +94,7 @@ async def _playground() -> int:
         bot = await stack.enter_async_context(app.opened(mine))
         slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
         made = _page(slack, bot, mine).application()
+        made.add_routes(tickets.routes(LocalTickets(bot.slot, tenant=TEAM_ID)))
         try:
             serving = serve(made, port=settings.port, host="127.0.0.1")
             port = await stack.enter_async_context(serving)

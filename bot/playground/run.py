@@ -16,7 +16,7 @@ from bot.playground.local_slack import LocalSlack
 from bot.playground.people import MAX, MIA
 from bot.settings import REHEARSAL, Role, Route, Settings
 
-ROUTES = {"#expenses": "reimbursement", "#time-off": "time_off"}
+ROUTES = {"#expenses": "reimbursement", "#time-off": "time_off", "#support": "support"}
 APPROVERS = (MAX.id, MIA.id)
 STARTED = "at=bot.started"
 START_TIMEOUT = 20.0

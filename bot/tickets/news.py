@@ -104,7 +104,7 @@ class Tickets:
         posts = [_post(news, thread_of(key)) for news in told]
         return replace(
             wanted,
-            posts=[*wanted.posts, *posts],
+            posts=[*posts, *wanted.posts],
             notes={**wanted.notes, **notes},
             index=[*wanted.index, *index],
         )
