@@ -16,15 +16,10 @@ from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import UsageError
 from agents.runtime.events import Event, EventActions
+from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Outcome, Report
 from agents.runtime.story import USER, Call, Story
 from agents.runtime.tools import Effects
-
-
-class Request(BaseModel):
-    """What an agent without an input schema is told."""
-
-    request: str
 
 
 REQUEST_SCHEMA = {
@@ -58,13 +53,11 @@ class AgentTool:
 
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Check the arguments against the nested agent's input schema."""
-        schema = self.agent.input_schema or Request
         try:
-            given = schema.model_validate(args)
+            plain = self._plain(args)
         except ValidationError as error:
             told = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
             return Unfit({"error": f"{self.name} cannot take these arguments: {told}"})
-        plain = cast("dict[str, JsonValue]", given.model_dump(mode="json", exclude_none=True))
         return Bound(
             values=dict(plain),
             args=(),
@@ -73,6 +66,15 @@ class AgentTool:
             defaults=frozenset(),
             dropped=(),
         )
+
+    def _plain(self, args: dict[str, Any]) -> dict[str, JsonValue]:
+        """The arguments as JSON; without an input schema whatever there is, the request first."""
+        schema = self.agent.input_schema
+        if schema is None:
+            told = {"request": args["request"]} if args.get("request") else args
+            return cast("dict[str, JsonValue]", to_json(told))
+        given = schema.model_validate(args)
+        return cast("dict[str, JsonValue]", given.model_dump(mode="json", exclude_none=True))
 
     async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it
         """An agent is asked freely; its own tools ask for themselves."""

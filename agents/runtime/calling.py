@@ -62,6 +62,7 @@ class Calling:
         self.call = call
         self.hooks = hooks
         self.tool = self._tool(step)
+        self.args = copy.deepcopy(dict(call.question.args if call.question else call.args))
         self.context = ToolContext(
             function_call_id=call.id,
             invocation_id=call.invocation,
@@ -95,11 +96,10 @@ class Calling:
         if nested is not None and call.status == "entered":
             skip = bool(getattr(tool, "skip_summarization", False))
             return left(self.held.story, call, nested, skip=skip)
-        args = copy.deepcopy(dict(call.question.args if call.question else call.args))
-        early = await self._before(tool, args)
+        early = await self._before(tool)
         if early is not None:
             return early
-        bound = tool.bind(args)
+        bound = tool.bind(self.args)
         if isinstance(bound, Unfit):
             return self._answered(gate.changed(call.name) if call.question else bound.response)
         return await self._judged(tool, bound)
@@ -114,19 +114,19 @@ class Calling:
             return gate.gone(name)
         return unknown_tool(name, known=self.agent.tool_names())
 
-    async def _before(self, tool: Tool, args: dict[str, Any]) -> Outcome | None:
-        """Ask the hooks, once per call: they may answer for the tool, change `args`, or ask."""
+    async def _before(self, tool: Tool) -> Outcome | None:
+        """Ask the hooks, once per call: they may answer for the tool, change arguments, or ask."""
         if self.call.question is not None:
             return None
-        answer = await self.hooks.tool("before_tool_callback", self._told(args))
+        answer = await self.hooks.tool("before_tool_callback", self._told(self.args))
         if self.context.request is not None:
-            bound = tool.bind(args)
+            bound = tool.bind(self.args)
             if isinstance(bound, Unfit):
                 return self._answered(bound.response)
             return self._asked(tool, bound, self.context.request, shown=answer)
         if answer is None:
             return None
-        report = _report(await self._after(args, answer), self.context, lasting=False)
+        report = _report(await self._after(self.args, answer), self.context, lasting=False)
         return Outcome(call=self.call, report=report)
 
     async def _after(self, args: dict[str, Any], value: Any) -> Any:
@@ -252,6 +252,7 @@ class Calling:
         begun = form if isinstance(form, dict) else initial
         ask = Ask(
             question=question,
+            args=cast(Response, to_json(self.args)),
             shown=ToolConfirmation(hint=request.hint, payload=begun),
             placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
             superseded=gate.superseded(story, self.call, question),

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.runtime.agent import Agent
 
-FIELD = re.compile(r"\{\{|\}\}|\{((?:[a-z]+:)?[A-Za-z_]\w*)(\?)?\}")
+FIELD = re.compile(r"\{\{([^{}]*)\}\}|(?<!\$)\{((?:[a-z]+:)?[A-Za-z_]\w*)(\?)?\}")
 
 
 def instruction(agent: Agent, state: Mapping[str, Any]) -> str:
@@ -20,12 +20,15 @@ def instruction(agent: Agent, state: Mapping[str, Any]) -> str:
 
 
 def fill(template: str, state: Mapping[str, Any]) -> str:
-    """`{name}` becomes the value in the state, `{name?}` empty when missing, `{{` a brace."""
+    """`{name}` becomes the value in the state, `{name?}` empty when missing, `{{name}}` `{name}`.
+
+    Other braces, as in JSON or `${name}`, are left alone.
+    """
 
     def value(match: re.Match[str]) -> str:
-        text, name, optional = match.group(0), match.group(1), match.group(2)
+        text, literal, name, optional = match.group(0, 1, 2, 3)
         if name is None:
-            return text[0]
+            return f"{{{literal}}}"
         if state.get(name) is None:
             return "" if optional else text
         return str(state[name])

@@ -31,10 +31,12 @@ class Report(BaseModel):
 class Ask:
     """A question to put to a person about a call, and what stands for the result until then.
 
-    `superseded` are calls of earlier turns whose open questions ask for the same.
+    `args` are the call's as the model gave them or a hook changed them. `superseded` are calls of
+    earlier turns whose open questions ask for the same.
     """
 
     question: Question
+    args: dict[str, JsonValue]
     shown: ToolConfirmation
     placeholder: dict[str, JsonValue]
     superseded: Sequence[Call] = ()
@@ -158,17 +160,15 @@ def _request_event(asks: Sequence[Outcome], *, now: float) -> Event:
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
-        content=types.Content(role="model", parts=[_request(o, "") for o in asks]),
+        content=types.Content(role="model", parts=[_request(o.call, o.ask) for o in asks if o.ask]),
         questions={str(i): o.ask.question for i, o in enumerate(asks) if o.ask},
         timestamp=now,
     )
 
 
-def _request(outcome: Outcome, request_id: str) -> types.Part:
-    call, ask = outcome.call, outcome.ask
-    shown = ask.shown if ask else ToolConfirmation()
-    wire = types.FunctionCall(id=call.id, name=call.name, args=call.args)
-    return request_part(request_id, call=wire, question=shown)
+def _request(call: Call, ask: Ask) -> types.Part:
+    wire = types.FunctionCall(id=call.id, name=call.name, args=dict(ask.args))
+    return request_part("", call=wire, question=ask.shown)
 
 
 def _at(event: Event, version: int) -> Event:

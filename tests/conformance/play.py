@@ -6,7 +6,6 @@ import copy
 import difflib
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -155,14 +154,6 @@ class Recorder(ScriptedModel):
         self.seen.append({"turn": self.play.turn, **told})
         async for response in super().generate_content_async(request, stream=stream):
             yield response
-
-
-def expected(case: dict[str, Any], folder: Path) -> dict[str, Any] | None:
-    """What must happen: the record, or ours where ours is better; None when nobody judged."""
-    ours = folder / f"{case['id']}.ours.json"
-    if ours.exists():
-        return json.loads(ours.read_text())["expect"]
-    return None if case.get("verdict") == "beat" else case["expect"]
 
 
 async def play(case: dict[str, Any]) -> dict[str, Any]:
