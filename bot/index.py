@@ -21,9 +21,9 @@ from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import RedisError
 
 from agents import SessionKey, StoreUnavailable
-from bot.approvals.request import Command
 
 Client = Redis | RedisCluster
+Command = tuple[str | int | float, ...]
 
 NOW = 0
 TOKENS = 32
