@@ -242,11 +242,11 @@ def without_temp(event: Event) -> Event:
 
 
 def _shown(event: Event) -> bool:
-    """Whether a client sees an event: not its own words, not a nested agent's work."""
+    """Whether a client sees an event: not its own words; of a nested agent what it may answer."""
     if event.author == USER:
         return False
     if event.branch is not None:
-        return bool(event.questions)
+        return bool(event.long_running_tool_ids)
     return bool(event.content or event.error_code or event.actions.state_delta)
 
 

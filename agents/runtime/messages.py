@@ -42,8 +42,9 @@ def _accepted(response: types.FunctionResponse, story: Story) -> tuple[Call, typ
     call = story.find(response.id)
     if call is None:
         raise AnswerError(f"there is no call {response.id!r} in this session")
-    if call.question is not None or response.name == REQUEST_CONFIRMATION:
-        raise AnswerError(f"{call.name} waits for an answer to request {call.request!r}")
+    agreed = call.answer is not None and call.answer.confirmed
+    if (call.question and not agreed) or response.name == REQUEST_CONFIRMATION:
+        raise AnswerError(f"{call.name} takes nothing but an answer to request {call.request!r}")
     if not call.long_running:
         raise AnswerError(f"only a long-running call can be answered, {call.name} is none")
     update = {"id": call.id, "name": call.name}

@@ -69,8 +69,7 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     asks = [o for o in outcomes if o.ask is not None]
     responses = _response_event(outcomes, now=now) if outcomes else None
     requests = _request_event(asks, now=now) if asks else None
-    waiting_only = len(asks) == len(outcomes)
-    order = (requests, responses) if waiting_only else (responses, requests)
+    order = (responses, requests) if any(map(_settled, outcomes)) else (requests, responses)
     events = [event for event in (*closing, *order, *entering) if event is not None]
     return [_at(event, version + i) for i, event in enumerate(events)]
 
@@ -93,6 +92,10 @@ def _closed(call: Call, *, now: float) -> Event:
     )
 
 
+def _settled(outcome: Outcome) -> bool:
+    return outcome.ask is None and outcome.report.response is not None
+
+
 def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
     parts: list[types.Part] = []
     pending: list[str] = []
@@ -102,7 +105,9 @@ def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
         if outcome.ask is None and outcome.report.response is None:
             pending.append(outcome.call.id)
         _merge(actions, outcome)
-    if outcomes and all(o.ask and not o.ask.question.dynamic for o in outcomes):
+    asks = [outcome.ask for outcome in outcomes if outcome.ask is not None]
+    static = asks and not any(ask.question.dynamic for ask in asks)
+    if static and not any(map(_settled, outcomes)):
         actions.skip_summarization = True
     if not parts and not pending:
         return None

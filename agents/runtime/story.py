@@ -208,6 +208,7 @@ class Story:
                 self._news(event, response, branch)
         if any(p.function_response is None for p in event.parts):
             branch.spoken_to, branch.invocation = True, event.invocation_id
+            self.heard_at = self.heard_at if event.branch else event.version
             if event.user_id and event.branch is None:
                 self.requesters.setdefault(event.invocation_id, event.user_id)
             parent = event.branch and self.calls.get(event.branch.rsplit("@", 1)[-1])
