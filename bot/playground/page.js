@@ -1,26 +1,30 @@
 /** The playground's page: a small Slack for the person in the address, `#/ana/expenses/1234.5678`. */
 
-import { behind } from "./page_behind.js";
 import { h, keyed } from "./page_dom.js";
 import { avatar, composer, fill } from "./page_rooms.js";
 import { home, showModal } from "./page_views.js";
-import { act, bot, isForeign, learn, nameOf, roomName, world } from "./page_world.js";
+import { act, bot, learn, nameOf, world } from "./page_world.js";
 
 const $ = (id) => document.getElementById(id);
 const wide = matchMedia("(min-width: 760px)");
 let feed = null;
 let open = false;
+let asked = "";
 
 const address = (...parts) => `#/${parts.join("/")}`.replace(/\/+$/, "");
 const me = () => world.person.name;
-const badge = (id, room) => world.unread[id]?.[room] ?? {};
+const news = (room) => world.unread[world.person.id]?.[room.id] ?? {};
+const sign = (locked) => (locked ? h("span.lock", { role: "img", "aria-label": "Private" }) : "#");
+const count = (number) => number > 0 && h("i.count", { "aria-label": `${number} new` }, `${number}`);
+const isReply = (each) => each.thread_ts && each.thread_ts !== each.ts;
 
 /** Who looks at which channel and thread; on a wide screen some channel is always open. */
 function route() {
   const [, who, where = "", thread = ""] = decodeURI(location.hash || "#/ana").split("/");
-  const fallback = wide.matches ? world.channels.find((each) => world.facts.rooms[each.id]) : null;
-  const named = (room) => (room.is_im ? ["dm", "home"].includes(where) : room.name === where);
-  return { who, where, thread, room: world.channels.find(named) ?? fallback };
+  const named = (room) => room.where === where || (room.is_im && where === "home");
+  const first = world.channels.find((room) => world.facts.rooms[room.id]?.agent);
+  const usual = wide.matches ? (first ?? world.channels[0]) : undefined;
+  return { who, where, thread, room: world.channels.find(named) ?? usual };
 }
 
 function connect(who) {
@@ -35,103 +39,100 @@ function connect(who) {
 function render() {
   const { who, where, thread, room } = route();
   if (who !== world.person?.name) return connect(who);
-  const told = room && thread && room.messages.some((each) => each.ts === thread);
-  document.title = `${room ? roomName(room) : "Channels"} · ${nameOf(world.person.id)}`;
+  const told = Boolean(thread && room?.messages.some((each) => each.ts === thread));
+  document.title = `${room?.title ?? "Channels"} · ${nameOf(world.person.id)}`;
   document.body.dataset.pane = open ? "behind" : told ? "thread" : room ? "room" : "side";
-  document.body.classList.toggle("with-thread", Boolean(told));
+  document.body.classList.toggle("with-thread", told);
   document.body.classList.toggle("with-behind", open);
-  keyed($("people"), people().map((each) => [each.id, each]), face);
-  keyed($("channels"), rows(room, where), row);
+  keyed($("people"), people(), face);
+  keyed($("channels"), rows(room), row);
   if (room) showRoom(room, where);
   if (told) showThread(room, thread);
-  if (open) behind($("facts"), room, thread);
+  if (open) showBehind(room, told ? thread : "");
   showModal();
 }
-
-const isReply = (each) => each.thread_ts && each.thread_ts !== each.ts;
 
 function showRoom(room, where) {
   const atHome = room.is_im && where === "home";
   const facts = world.facts.rooms[room.id] ?? {};
   const view = { id: world.person.id, room: room.id, atHome, ...facts };
-  const said = atHome ? [] : room.messages.filter((each) => !isReply(each));
-  keyed($("room-head"), [["head", view]], () => head(room, facts, atHome));
+  const link = (ts) => address(me(), where || room.where, ts);
+  const onsent = (ts) => wide.matches && !room.is_im && (location.hash = link(ts));
   $("log").hidden = atHome;
   $("home").hidden = !atHome;
-  fill($("log"), said, { room, link: (ts) => address(me(), where || room.name, ts) });
+  keyed($("room-head"), [["head", view]], () => head(room, facts, atHome));
+  fill($("log"), room.messages.filter((each) => !atHome && !isReply(each)), { room, link });
   keyed($("home"), atHome ? [["home", [view.id, world.home?.hash]]] : [], home);
-  const onsent = (ts) => wide.matches && !room.is_im && go(me(), room.name, ts);
   keyed($("room-foot"), atHome ? [] : [["foot", view]], () =>
     composer({ room, thread: "", examples: facts.examples, onsent }));
-  if (!document.hidden && badge(world.person.id, room.id).new) act("read", { channel: room.id });
+  if (!document.hidden && news(room).new) act("read", { channel: room.id });
 }
 
 function showThread(room, thread) {
   const said = room.messages.filter((each) => each.ts === thread || each.thread_ts === thread);
-  keyed($("thread-foot"), [["foot", [world.person.id, room.id, thread]]], () =>
-    composer({ room, thread }));
+  const view = [world.person.id, room.id, thread];
+  keyed($("thread-foot"), [["foot", view]], () => composer({ room, thread }));
   fill($("replies"), said, { room, thread });
 }
 
-const sign = (locked) => (locked ? h("span.lock", { role: "img", "aria-label": "Private" }) : "#");
+/** The side panel, as the server tells it; an answer that comes too late is dropped. */
+async function showBehind(room, thread) {
+  const mine = (asked = `behind?channel=${room?.id ?? ""}&thread=${thread}`);
+  const { sections } = await fetch(asked).then((response) => response.json());
+  const line = ({ label, text, detail }) =>
+    h("li", {}, h("b", {}, label), " ", text, detail && h("pre", {}, detail));
+  if (mine === asked) keyed($("facts"), sections.map((each) => [each.title, each]), (each) =>
+    h("section", {}, h("h3", {}, each.title), h("p", {}, each.about), h("ol", {}, each.lines.map(line))));
+}
 
 function head(room, { agent, about }, atHome) {
   const tab = (name, where, current) =>
     h("a.tab", { href: address(me(), where), "aria-current": current && "page" }, name);
+  const tabs = [tab("Messages", "dm", !atHome), tab("Home", "home", atHome)];
   return h("div.title", {},
-    h("h1", {}, !room.is_im && [sign(room.is_private), " "], roomName(room),
+    h("h1", {}, !room.is_im && [sign(room.is_private), " "], room.title,
       room.is_ext_shared && h("span.tag", {}, "shared with another company")),
-    room.is_im
-      ? h("nav", { "aria-label": "App" }, tab("Messages", "dm", !atHome), tab("Home", "home", atHome))
-      : h("p", {}, agent && h("b", {}, agent), agent ? ` answers when mentioned. ${about}` : about));
+    room.is_im ? h("nav", { "aria-label": "App" }, tabs)
+      : h("p", {}, agent && [h("b", {}, agent), " answers when mentioned. "], about));
 }
 
-/** The people one can be, each with where to look first. */
+/** The people one can be, each with what is new for them and where to look first. */
 function people() {
-  return [...world.people.values()].filter((each) => !each.is_bot && !each.deleted).map(({ id, name }) => {
-    const news = Object.entries(world.unread[id] ?? {}).filter(([, each]) => each.mine);
-    const [first] = news.sort(([, one], [, other]) => other.cards - one.cards);
-    const waiting = news.reduce((sum, [, each]) => sum + each.mine, 0);
-    return { id, name, waiting, where: first?.[1].where ?? "", mine: id === world.person.id };
+  const every = [...world.people.values()].filter((each) => !each.is_bot && !each.deleted);
+  return every.map(({ id, name, profile: { title } }) => {
+    const fresh = Object.values(world.unread[id] ?? {}).filter((each) => each.mine);
+    const [first] = fresh.sort((one, other) => other.cards - one.cards);
+    const mine = fresh.reduce((sum, each) => sum + each.mine, 0);
+    return [id, { id, name, title, mine, where: first?.where ?? "", me: id === world.person.id }];
   });
 }
 
-function face({ id, name, where, waiting, mine }) {
-  const { title } = world.people.get(id).profile;
-  const label = `${nameOf(id)}, ${title}${waiting ? `, ${waiting} new` : ""}`;
-  return h("a.face", { href: address(name, where), title: label, "aria-label": `Be ${label}`,
-    "aria-current": mine && "true" }, avatar(id), h("span", {}, h("b", {}, nameOf(id).split(" ")[0]),
-    h("small", {}, isForeign(id) && mine ? title : title)), waiting > 0 && h("i.count", {}, waiting));
+function face({ id, name, title, where, mine, me: here }) {
+  const label = `Be ${nameOf(id)}, ${title}${mine ? `, ${mine} new` : ""}`;
+  const about = { title: label, "aria-label": label, "aria-current": here && "true" };
+  return h("a.face", { href: address(name, where), ...about }, avatar(id),
+    h("span", {}, h("b", {}, nameOf(id).split(" ")[0]), h("small", {}, title)), count(mine));
 }
 
 function rows(current) {
-  const named = world.channels.filter((each) => !each.is_im && !each.is_mpim);
-  const direct = world.channels.filter((each) => each.is_im || each.is_mpim);
-  return [["c", { label: "Channels" }], ...named.map(line), ["d", { label: "Apps" }], ...direct.map(line)];
-
-  function line(room) {
-    const { mine: count, new: any } = badge(world.person.id, room.id);
-    const told = { count, any, name: roomName(room), here: room === current };
-    return [room.id, { ...told, where: room.is_im ? "dm" : room.name, app: room.is_im,
-      lock: room.is_private }];
-  }
+  const line = (room) => [room.id, { ...news(room), name: room.title, here: room === current,
+    where: room.where, app: room.is_im, locked: room.is_private }];
+  const isDirect = (room) => room.is_im || room.is_mpim;
+  return [["channels", { label: "Channels" }], ...world.channels.filter((r) => !isDirect(r)).map(line),
+    ["apps", { label: "Apps" }], ...world.channels.filter(isDirect).map(line)];
 }
 
-function row({ label, name, lock, where, app, count, any, here }) {
+function row({ label, name, where, app, locked, here, new: any, mine }) {
   if (label) return h("li.label", { role: "presentation" }, label);
-  return h("li", {}, h(any ? "a.row.new" : "a.row", { href: address(me(), where),
-    "aria-current": here && "page" }, app ? avatar(bot().id) : h("i", {}, sign(lock)),
-    h("span", {}, name), count > 0 && h("i.count", { "aria-label": `${count} new` }, count)));
+  const link = { href: address(me(), where), "aria-current": here && "page" };
+  return h("li", {}, h(any ? "a.row.new" : "a.row", link,
+    app ? avatar(bot().id) : h("i", {}, sign(locked)), h("span", {}, name), count(mine)));
 }
 
 function back() {
   const { thread, room, where } = route();
   if (open) return toggle();
-  location.hash = thread ? address(me(), where || room.name) : address(me());
-}
-
-function go(...parts) {
-  location.hash = address(...parts);
+  location.hash = thread ? address(me(), where || room.where) : address(me());
 }
 
 function toggle() {
@@ -141,7 +142,8 @@ function toggle() {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !document.querySelector("dialog[open]") && (open || route().thread)) back();
+  const closes = event.key === "Escape" && !document.querySelector("dialog[open]");
+  if (closes && (open || route().thread)) back();
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const links = [...$("channels").querySelectorAll("a")];
   const place = links.indexOf(document.activeElement);

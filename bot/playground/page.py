@@ -24,6 +24,7 @@ from bot.playground.grants import Refused
 from bot.playground.inputs import CannotDo
 from bot.playground.local_slack import LocalSlack
 from bot.playground.people import BOT, Person
+from bot.playground.reader import Reader
 from bot.playground.seats import Noticed
 from bot.playground.unread import unread
 from bot.settings import Route
@@ -118,17 +119,29 @@ class Page:
         self._slack.feed.publish({"kind": "closing"})
 
     def _snapshot(self, person: Person) -> JsonObject:
-        workspace = self._slack.workspace
-        news = {
-            each.id: {
-                channel: asdict(told) | {"where": _where(workspace.channels[channel])}
-                for channel, told in unread(workspace, each, self._read[each.id]).items()
-            }
-            for each in workspace.people.values()
+        """All a person sees, in words, and what is new for everybody."""
+        workspace, now = self._slack.workspace, self._slack.now
+        seen = screens.snapshot(workspace, person, now=now)
+        reader = Reader(workspace, person, now=now)
+        home = seen["home"]
+        return seen | {
+            "channels": [self._channel(reader, each) for each in seen["channels"]],
+            "modals": [reader.view(each) for each in seen["modals"]],
+            "home": reader.view(home) if home else None,
+            "unread": {each.id: self._news(each) for each in workspace.people.values()},
         }
-        groups = {group.id: group.handle for group in workspace.groups.values()}
-        seen = screens.snapshot(workspace, person, now=self._slack.now)
-        return seen | {"unread": news, "groups": groups}
+
+    def _channel(self, reader: Reader, seen: JsonObject) -> JsonObject:
+        channel = self._slack.workspace.channels[seen["id"]]
+        told = [reader.message(each) for each in seen["messages"]]
+        return seen | {"messages": told, "title": _title(channel), "where": _where(channel)}
+
+    def _news(self, person: Person) -> JsonObject:
+        workspace = self._slack.workspace
+        return {
+            channel: asdict(told) | {"where": _where(workspace.channels[channel])}
+            for channel, told in unread(workspace, person, self._read[person.id]).items()
+        }
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Facts that stay, then all a person sees, again after each change."""
@@ -239,6 +252,11 @@ def room(channel: Channel, *, agents: Sequence[Agent], routes: Mapping[str, Rout
             about=f"Mention @{BOT.name} to hear what it can do.", examples=["What can you do?"]
         )
     return Room(agent=agent.name, about=agent.description, examples=agent.examples)
+
+
+def _title(channel: Channel) -> str:
+    """What a channel is called on the screen."""
+    return BOT.real_name if channel.kind == "im" else channel.name
 
 
 def _where(channel: Channel) -> str:

@@ -1,8 +1,7 @@
 /** Block Kit as elements; a block nobody knows here is shown as its JSON. */
 
-import { h, unique } from "./page_dom.js";
+import { h, text, unique, unknown } from "./page_dom.js";
 import { control, image } from "./page_inputs.js";
-import { markdown, richText, text, unknown } from "./page_text.js";
 
 const BLOCKS = {
   actions: (block, place) =>
@@ -14,12 +13,12 @@ const BLOCKS = {
   header: (block) => h("h3", {}, text(block.text)),
   image,
   input: field,
-  markdown: (block) => h("div.rich", {}, markdown(block.text)),
-  rich_text: (block) => h("div.rich", {}, richText(block.elements)),
+  markdown: (block) => h("div.rich", {}, text(block)),
+  rich_text: (block) => h("div.rich", {}, text(block)),
   section,
   table: (block) =>
     h("div.scroll", {}, h("table", {}, block.rows.map((row, place) =>
-      h("tr", {}, row.map((cell) => h(place ? "td" : "th", {}, cellText(cell))))))),
+      h("tr", {}, row.map((cell) => h(place ? "td" : "th", {}, cell.text ?? text(cell))))))),
 };
 
 /** The blocks of a message or view; `place` is {target, state}: where, and what stands there. */
@@ -43,8 +42,4 @@ function field(block, place) {
       block.optional && h("small", {}, " (optional)")),
     made,
     block.hint && h("small", {}, text(block.hint)));
-}
-
-function cellText(cell) {
-  return cell.type === "rich_text" ? richText(cell.elements) : [String(cell.text ?? "")];
 }

@@ -1,6 +1,6 @@
 /** Elements made of data: text only ever becomes text nodes, never markup. */
 
-/** An element: `h("p.small", { title: "…" }, "text", child)`; `on…` attributes are listeners. */
+/** An element: `h("p.small", { title: "…" }, "text", child)`; `on…` are its listeners. */
 export function h(tag, attributes = {}, ...children) {
   const [name, ...classes] = tag.split(".");
   const node = document.createElement(name);
@@ -13,6 +13,18 @@ export function h(tag, attributes = {}, ...children) {
   }
   node.append(...children.flat(Infinity).filter(Boolean));
   return node;
+}
+
+/** The elements of a text in Slack's markup, which the server took apart. */
+export function text(told) {
+  const built = (node) => (typeof node === "string" ? node : h(node[0], node[1], node[2].map(built)));
+  return told?.nodes?.map(built) ?? [];
+}
+
+/** What this page cannot show otherwise, as its JSON. */
+export function unknown(thing) {
+  return h("details.unknown", { open: true }, h("summary", {}, `Not shown here: ${thing.type}`),
+    h("pre", {}, JSON.stringify(thing, null, 2)));
 }
 
 /** Give `parent` one child for each [key, value]; whose value is as before stays as it is. */

@@ -1,10 +1,11 @@
 /** Buttons and inputs of Block Kit: each tells the server at once what stands in it. */
 
-import { h, unique } from "./page_dom.js";
-import { text, unknown } from "./page_text.js";
-import { act, nameOf, roomName, world } from "./page_world.js";
+import { h, text, unique, unknown } from "./page_dom.js";
+import { act, nameOf, world } from "./page_world.js";
 
-const PLAIN = { datepicker: "date", timepicker: "time", email_text_input: "email", url_text_input: "url" };
+const PLAIN = {
+  datepicker: "date", timepicker: "time", email_text_input: "email", url_text_input: "url",
+};
 const RADIO = { radio_buttons: "radio", checkboxes: "checkbox" };
 
 /** An interactive element of a block in a place: {target, state}, labelled by the id `label`. */
@@ -43,37 +44,38 @@ export function confirmed(question) {
   });
 }
 
+/** Tell the server, after a question perhaps; a warning is shown beside the element `near`. */
 async function tell(what, { element, block, place, more, near }) {
+  if (!(await confirmed(element.confirm))) return;
   const id = { block_id: block.block_id, action_id: element.action_id };
+  near?.setAttribute("aria-busy", "true");
   const { warning } = await act(what, { ...place.target, ...id, ...more });
+  near?.removeAttribute("aria-busy");
   near?.parentNode?.querySelector(".triangle")?.remove();
   if (warning) near?.after(h("span.triangle", { role: "alert" }, "⚠ ", warning));
 }
 
 function button(element, block, place) {
-  const press = async (event) => {
-    const near = event.currentTarget;
-    if (!(await confirmed(element.confirm))) return;
+  const onclick = ({ currentTarget: near }) => {
     if (element.url) window.open(element.url, "_blank", "noreferrer");
-    near.ariaBusy = true;
-    await tell("click", { element, block, place, near });
-    near.ariaBusy = null;
+    tell("click", { element, block, place, near });
   };
-  return h(element.style ? `button.${element.style}` : "button",
-    { type: "button", onclick: press, "data-action": element.action_id,
-      "aria-label": element.accessibility_label }, text(element.text));
+  const about = { "data-action": element.action_id, "aria-label": element.accessibility_label };
+  const tag = element.style ? `button.${element.style}` : "button";
+  return h(tag, { type: "button", onclick, ...about }, text(element.text));
 }
 
 function overflow(element, block, place) {
-  const choose = (option) => async (event) => {
-    const menu = event.currentTarget.closest("details");
-    menu.open = false;
-    if (!(await confirmed(element.confirm))) return;
-    await tell("click", { element, block, place, near: menu, more: { option } });
-  };
-  return h("details.menu", {}, h("summary", { "aria-label": "More actions" }, "⋯"),
-    h("div", {}, element.options.map((option) =>
-      h("button", { type: "button", onclick: choose(option) }, text(option.text)))));
+  const items = element.options.map((option) => {
+    const onclick = () => {
+      menu.open = false;
+      tell("click", { element, block, place, near: menu, more: { option: option.value } });
+    };
+    return h("button", { type: "button", onclick }, text(option.text));
+  });
+  const about = { "aria-label": "More actions", "data-action": element.action_id };
+  const menu = h("details.menu", {}, h("summary", about, "⋯"), h("div", {}, items));
+  return menu;
 }
 
 function input(element, { value, change, about }) {
@@ -101,10 +103,10 @@ const written = (value) => value?.elements?.flatMap((each) => each.elements.map(
 function offered(element) {
   if (element.type.includes("users_")) {
     const people = [...world.people.values()].filter((each) => !each.is_bot);
-    return people.map((each) => ({ value: each.id, text: { text: nameOf(each.id) } }));
+    return people.map(({ id }) => ({ value: id, text: { nodes: [nameOf(id)] } }));
   }
   if (/conversations|channels/.test(element.type)) {
-    return world.channels.map((room) => ({ value: room.id, text: { text: roomName(room) } }));
+    return world.channels.map(({ id, title }) => ({ value: id, text: { nodes: [title] } }));
   }
   return [...(element.options ?? []), ...(element.option_groups ?? []).flatMap((each) => each.options)];
 }

@@ -1,12 +1,10 @@
 /** What is said in a channel or thread, and the box to write in. */
 
 import { blocks } from "./page_blocks.js";
-import { h, keyed } from "./page_dom.js";
-import { mrkdwn } from "./page_text.js";
-import { act, bot, day, isForeign, moment, nameOf, roomName, world } from "./page_world.js";
+import { h, keyed, text } from "./page_dom.js";
+import { act, bot, isForeign, nameOf, world } from "./page_world.js";
 
 const drafts = new Map();
-const CLOCK = { hour: "2-digit", minute: "2-digit" };
 
 /** A person's initials on their colour, or the bot's mark. */
 export function avatar(id) {
@@ -23,7 +21,7 @@ export function fill(log, messages, { room, thread, link }) {
     const before = messages[place - 1];
     const status = room.statuses[message.ts];
     return [message.ts, { ...message, state: undefined, place: room.id, thread, status,
-      first: day(message.ts) !== (before && day(before.ts)), follows: follows(before, message) }];
+      first: message.day !== before?.day, follows: follows(before, message) }];
   });
   const state = new Map(messages.map((each) => [each.ts, each.state]));
   keyed(log, items, (told) => article(told, { room, link, state: state.get(told.ts) }));
@@ -40,30 +38,29 @@ function article(told, { room, link, state }) {
   const { ts, user, is_ephemeral } = told;
   const place = { target: { channel: room.id, ts }, state: state?.values };
   const dismiss = () => act("dismiss", { channel: room.id, ts });
-  const inside = told.blocks ? blocks(told.blocks, place) : h("div.rich", {}, mrkdwn(told.text));
+  const inside = told.blocks ? blocks(told.blocks, place) : h("div.rich", {}, text(told));
   const kind = `${told.follows ? ".follows" : ""}${is_ephemeral ? ".private" : ""}`;
   return h("div.entry", {},
-    told.first && !told.thread && h("div.day", { role: "separator" }, h("span", {}, day(ts))),
-    h(`article.message${kind}`, { "aria-label": `${nameOf(user)}, ${moment(ts, CLOCK)}` },
+    told.first && !told.thread && h("div.day", { role: "separator" }, h("span", {}, told.day)),
+    h(`article.message${kind}`, { "aria-label": `${nameOf(user)}, ${told.time}` },
       avatar(user),
       h("div.body", {},
         is_ephemeral && h("div.only", {}, "Only visible to you ",
           h("button.plain", { onclick: dismiss }, "Dismiss")),
         h("div.head", {}, h("b", {}, nameOf(user)), told.bot_id && h("span.tag", {}, "APP"),
           isForeign(user) && h("span.tag", {}, "other company"),
-          h("time", { title: moment(ts, { dateStyle: "full", timeStyle: "medium" }) },
-            moment(ts, CLOCK))),
+          h("time", { title: told.day }, told.time)),
         h("div.blocks", {}, inside, told.edited && !told.bot_id && h("small", {}, " (edited)")),
-        told.reactions?.map((each) => h("span.reaction", {}, mrkdwn(`:${each.name}:`), each.count)),
+        told.reactions?.map((each) => h("span.reaction", {}, `:${each.name}: ${each.count}`)),
         told.status && !told.thread && thinking(told.status),
         link && !is_ephemeral && (told.reply_count ? replies(told, link(ts)) : reply(link(ts))))));
 }
 
 const reply = (href) => h("a.reply", { href }, "Reply in thread");
 
-function replies({ reply_count: count, reply_users: users, latest_reply: latest }, href) {
+function replies({ reply_count: count, reply_users: users, latest_time: latest }, href) {
   return h("a.replies", { href }, users.map(avatar), h("b", {}, `${count} ${count > 1 ? "replies" : "reply"}`),
-    h("small", {}, ` last at ${moment(latest, CLOCK)}`));
+    h("small", {}, ` last at ${latest}`));
 }
 
 /** What the bot says it is doing. */
@@ -75,8 +72,8 @@ export function thinking(status) {
 export function composer({ room, thread, examples, onsent }) {
   const key = `${world.person.id} ${room.id} ${thread}`;
   const mention = room.is_im || thread ? "" : `@${bot().name} `;
-  const box = h("textarea", { rows: 1, "aria-label": `Message ${roomName(room)}`, onkeydown, oninput,
-    placeholder: thread ? "Reply …" : `Message ${room.is_im ? "" : "#"}${roomName(room)}` });
+  const box = h("textarea", { rows: 1, "aria-label": `Message ${room.title}`, onkeydown, oninput,
+    placeholder: thread ? "Reply …" : `Message ${room.is_im ? "" : "#"}${room.title}` });
   const hint = h("small", { "aria-live": "polite" });
   const write = (words) => {
     box.value = words;

@@ -1,8 +1,7 @@
 /** Modals, one over the other, and the App Home. */
 
 import { blocks } from "./page_blocks.js";
-import { h, unique } from "./page_dom.js";
-import { text } from "./page_text.js";
+import { h, text, unique } from "./page_dom.js";
 import { act, world } from "./page_world.js";
 
 let open = null;

@@ -89,6 +89,10 @@ class BotProcess:
             await self.kill()
             raise RuntimeError("the bot did not start: " + " | ".join(self.lines[-5:]))
 
+    async def ended(self) -> int:
+        """Wait until it has ended by itself; returns the exit status."""
+        return await self._process.wait() if self._process else 0
+
     async def kill(self) -> None:
         """SIGKILL: nothing of it can finish anything."""
         await self._end(signal.SIGKILL)

@@ -22,7 +22,9 @@ function card(id) {
   const note = made("input", { ariaLabel: "What to say about it", placeholder: "What to say about it (optional)", maxLength: 1000 });
   const buttons = MOVES.map(([text, move, look]) => {
     const button = made("button", { type: "button", className: look }, text);
-    button.addEventListener("click", () => send(id, { ...move, note: note.value }, button));
+    button.addEventListener("click", async () => {
+      if (await send(id, { ...move, note: note.value }, button)) note.value = "";
+    });
     return button;
   });
   const form = made("form", { onsubmit: (event) => event.preventDefault() }, note, ...buttons);
@@ -58,7 +60,7 @@ async function refresh() {
 
 async function send(id, move, button) {
   button.setAttribute("aria-busy", "true");
-  await attempt(async () => {
+  const done = await attempt(async () => {
     const response = await fetch(`tickets/${encodeURIComponent(id)}`, {
       method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(move),
     });
@@ -66,15 +68,18 @@ async function send(id, move, button) {
     await refresh();
   });
   button.removeAttribute("aria-busy");
+  return done;
 }
 
 async function attempt(what) {
   try {
     await what();
     gone.hidden = true;
+    return true;
   } catch (error) {
     gone.textContent = error instanceof TypeError ? "The playground has stopped. Start it again with make playground." : error.message;
     gone.hidden = false;
+    return false;
   }
 }
 
