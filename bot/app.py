@@ -33,7 +33,7 @@ from agents.summary import summary_agent
 from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
-from bot.approvals.resolve import Defaults
+from bot.approvals.rules import Book, book
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.clock import Clock, sweeps
@@ -46,6 +46,7 @@ from bot.outbox import Outbox
 from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.clicks import Clicks
+from bot.slack.groups import Groups
 from bot.slack.listeners import Identity, Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
@@ -191,6 +192,9 @@ class _Desk:
     agents: Sequence[Agent]
     routes: Mapping[str, Route]
     rules: Callable[[SessionKey], Rules]
+    people: People
+    groups: Groups
+    look_up: Callable[[], Awaitable[None]]
     tickets: TicketSystem
 
 
@@ -293,6 +297,11 @@ def _desk(
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
     )
+    policies = book(settings, agents)
+    for complaint in policies.complaints:
+        logs.warning("settings.unsafe", why=complaint.text)
+    people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
+    groups = Groups(slack.replies, people, roles=settings.approver_roles, clock=time.monotonic)
     return _Desk(
         crash=crash,
         slot=slot,
@@ -300,7 +309,12 @@ def _desk(
         slack=slack,
         agents=agents,
         routes=routes,
-        rules=_rules(settings, index=index, slack=slack, agents=agents, routes=routes),
+        rules=_rules(
+            settings, index=index, slack=slack, kept=policies, groups=groups, routes=routes
+        ),
+        people=people,
+        groups=groups,
+        look_up=partial(groups.refresh, policies.names),
         tickets=tickets,
     )
 
@@ -310,24 +324,20 @@ def _rules(
     *,
     index: Index,
     slack: _Slack,
-    agents: Sequence[Agent],
+    kept: Book,
+    groups: Groups,
     routes: Mapping[str, Route],
 ) -> Callable[[SessionKey], Rules]:
     """How the questions of a session are put: its channel's route may name another place."""
-    policies = {
-        f"{member.name}.{tool.name}": (tool.approval,)
-        for agent in agents
-        for member in agent.family()
-        for tool in map(member.tool, member.tool_names())
-        if tool and tool.approval
-    }
-    defaults = Defaults(approvers=settings.approvers, ttl=settings.approval_ttl)
     everywhere = _channel(settings.approvers_channel, slack.channels)
 
     def rules(key: SessionKey) -> Rules:
         route = routes.get(thread_of(key).channel)
         channel = (route and route.approvers_channel) or everywhere
-        return Rules(due=index.approval_due, policies=policies, defaults=defaults, channel=channel)
+        defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
+        return Rules(
+            due=index.approval_due, policies=kept.policies, defaults=defaults, channel=channel
+        )
 
     return rules
 
@@ -375,7 +385,11 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
         return desk.crash.watched(models(name), "model")
 
     secretary = Secretary(
-        slot=desk.slot, rules=desk.rules, ring=desk.index.ring, nonces=iter(_nonce, "")
+        slot=desk.slot,
+        rules=desk.rules,
+        ring=desk.index.ring,
+        nonces=iter(_nonce, ""),
+        look_up=desk.look_up,
     )
     waiting = Tickets(
         due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
@@ -440,7 +454,6 @@ async def _open_door(settings: Settings, desk: _Desk, door: AsyncExitStack) -> i
 
 def _listeners(settings: Settings, desk: _Desk) -> Listeners:
     identity, replies = desk.slack.identity, desk.slack.replies
-    people = People(replies, team=identity.team, clock=time.monotonic)
     messages = Messages(
         slot=desk.slot,
         doorbell=desk.index,
@@ -452,12 +465,19 @@ def _listeners(settings: Settings, desk: _Desk) -> Listeners:
     clicks = Clicks(
         slot=desk.slot,
         replies=replies,
-        people=people,
+        people=desk.people,
         ring=desk.index.ring,
         team=identity.team,
         run_for=settings.execution_ttl,
+        standing=desk.groups.standing,
     )
-    return Listeners(messages=messages, clicks=clicks, people=people, identity=identity)
+    return Listeners(
+        messages=messages,
+        clicks=clicks,
+        people=desk.people,
+        identity=identity,
+        groups=desk.groups,
+    )
 
 
 async def _until(work: Work, stopping: asyncio.Event) -> None:

@@ -21,6 +21,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from agents import SessionKey, Slot
 from bot import logs
 from bot.approvals.decide import settle
+from bot.approvals.request import Approval, next_look
 from bot.index import Index
 from bot.tickets.news import Waiting
 from bot.tickets.poll import Poll
@@ -100,12 +101,13 @@ def sweeps(
 
 
 async def close_due(slot: Slot, index: Index) -> int:
-    """Close approvals whose time is up; how many were looked at."""
+    """Remind, ask others, or close, as it is time for; how many approvals were looked at."""
     due = await index.claim_due(DUE)
     for key, approval_id in due:
         approval = await settle(slot, key, approval_id, index=index.ring(key))
-        if approval and approval.status == "pending" and approval.deadline is not None:
-            await index.send(index.approval_due(key, approval_id, approval.deadline))
+        look = approval and next_look(approval)
+        if look:
+            await index.send(index.approval_due(key, approval_id, look))
         else:
             await index.send(index.approval_over(key, approval_id))
     return len(due)
@@ -138,8 +140,9 @@ class Walk:
         left = any(call.kind == "tool" for call in view.open.values())
         due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
         for record in view.approvals.values():
-            if record.status == "pending" and record.deadline is not None:
-                due += self._index.approval_due(key, record.id, record.deadline)
+            look = next_look(Approval.from_record(record))
+            if look is not None:
+                due += self._index.approval_due(key, record.id, look)
         for cid, call in view.open.items():
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)

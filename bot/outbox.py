@@ -24,6 +24,7 @@ LOOK_AGAIN = 3.0
 RESULTS_WITHIN = 50
 """Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
+PROMPTS = ("reminder", "escalation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,8 @@ class Debt:
     async def _message(self, post: Post) -> Message:
         """What a post says now, and where."""
         body = post.body
+        if _kind(post) in PROMPTS:
+            return self._prompt(post)
         thread = _place(body)
         if _kind(post) in ("answer", "notice"):
             return Message(thread, blocks.answer(str(body["text"])))
@@ -188,6 +191,14 @@ class Debt:
         if approval is None:
             return Message(thread, [])
         return Message(thread, [await self._shown(_kind(post), approval)])
+
+    def _prompt(self, post: Post) -> Message:
+        """A reminder or escalation under its card; nothing once the question is closed."""
+        approval = self._approval(post)
+        place = Thread(*self._places.get(post.after or "", "").split("|"))
+        if approval is None or approval.status != "pending" or not place.ts:
+            return Message(place, [])
+        return Message(place, [blocks.prompt(approval, kind=_kind(post))])
 
     async def _shown(self, kind: str, approval: Approval) -> Rendered:
         """A card or the line in the thread, as the record is now."""

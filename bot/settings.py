@@ -22,6 +22,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -35,7 +36,9 @@ from pydantic_settings import (
 )
 from pydantic_settings import SettingsError as UnreadableSource
 
+from agents import ApprovalPolicy
 from bot.errors import SettingsError
+from bot.policies import Duration, Hours, Policies, Roles
 
 PREFIX = "COUNTERSIGN_"
 REHEARSAL = "rehearsal"
@@ -45,8 +48,6 @@ Role = Literal["web", "worker", "clock"]
 
 Text = TypeVar("Text", str, SecretStr)
 
-_DURATION = re.compile(r"(\d{1,9})\s*([smhd]?)")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PEOPLE = re.compile(r"[UWS][A-Z0-9]{2,}")
 
 
@@ -64,16 +65,6 @@ class Route(BaseModel):
         default=None,
         description="Channel id or #name where this channel's questions are put as well.",
     )
-
-
-def _duration(value: object) -> object:
-    """A text as a timedelta: `90s`, `15m`, `12h`, `7d`, or only a number of seconds."""
-    if not isinstance(value, str):
-        return value
-    match = _DURATION.fullmatch(value.strip())
-    if not match or not int(match[1]):
-        raise ValueError("must be a duration such as 90s, 15m, 12h or 7d")
-    return timedelta(**{_UNITS[match[2] or "s"]: int(match[1])})
 
 
 def _listed(value: object) -> object:
@@ -109,7 +100,6 @@ def _starting(*prefixes: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-Duration = Annotated[timedelta, BeforeValidator(_duration), Field(gt=timedelta(0))]
 WebAddress = Annotated[str, _starting("http://", "https://")]
 
 
@@ -234,11 +224,25 @@ class Settings(BaseSettings):
         default_factory=dict[str, Route],
         description="JSON: channel id or #name to an agent's name or a route.",
     )
+    approver_roles: Annotated[Roles, NoDecode] = Field(
+        default_factory=dict[str, tuple[str, ...]],
+        description="JSON: a role's name to people, user groups and other roles.",
+    )
     approvers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
         default=(), description="Slack ids of who may decide where a tool's policy names nobody."
     )
+    approval_policies: Annotated[Policies, NoDecode] = Field(
+        default_factory=dict[str, ApprovalPolicy],
+        description="JSON: agent.tool to a policy; beside the tool's own the stricter counts.",
+    )
+    working_hours: Annotated[Hours, NoDecode] = Field(
+        default=None, description="JSON: zone, days, start, end and holidays of policies' time."
+    )
     approvers_channel: str | None = Field(
         default=None, description="Channel id or #name where questions are put as well."
+    )
+    audit_channel: str | None = Field(
+        default=None, description="Channel id or #name for the daily anchor of the audit."
     )
     approval_ttl: Duration = Field(
         default=timedelta(days=7), description="After this an unanswered question expires."
@@ -329,9 +333,11 @@ class Settings(BaseSettings):
 
     @field_validator("approvers")
     @classmethod
-    def _are_people(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        if strange := [name for name in value if not _PEOPLE.fullmatch(name)]:
-            raise ValueError(f"must be Slack ids such as U02ABCDEF, not {strange[0]!r}")
+    def _are_named(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        roles: Roles = info.data.get("approver_roles", {})
+        strange = [name for name in value if not (_PEOPLE.fullmatch(name) or name in roles)]
+        if strange:
+            raise ValueError(f"must be Slack ids such as U02ABCDEF or roles, not {strange[0]!r}")
         return value
 
     @field_validator("slack_api_url")

@@ -171,7 +171,7 @@ class Worker:
         debt = await self._outbox.debt(key)
         try:
             while True:
-                self._secretary.remember(key, debt.approvals)
+                await self._secretary.prepare(key, debt.approvals)
                 if debt.payable:
                     await self._settle(key, debt)
                 await self._serve(key, debt)

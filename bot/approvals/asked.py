@@ -61,7 +61,7 @@ def _opened(
         now=scene.now,
         deadline=moments.deadline,
         initial=scene.initial(question),
-        run_for=moments.run_for and moments.run_for // timedelta(milliseconds=1),
+        run_for=moments.run_for // timedelta(milliseconds=1) if moments.run_for else None,
     )
     if not asked:
         return approval

@@ -43,10 +43,9 @@ def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
     entries: list[Json] = []
     if after.reminded > before.reminded:
         entries.append(_entry("approval.reminded", after, at=now))
-    entries += [
-        {**_entry("approval.escalated", after, at=now), "names": list(each.names)}
-        for each in after.escalations[before.escalated : after.escalated]
-    ]
+    for each in after.escalations[before.escalated : after.escalated]:
+        named: Json = {"names": list(each.names)}
+        entries.append(_entry("approval.escalated", after, at=now) | named)
     return entries
 
 

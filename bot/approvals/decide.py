@@ -1,12 +1,15 @@
 """Read the approval, weigh the decision, compare and set; when somebody was faster, again."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from agents import SessionKey, Slot, StoreUnavailable
-from bot.approvals.decision import UNKNOWN, Decision, Outcome, attempt, change, told, weigh
+from bot.approvals.decision import UNKNOWN, UNSURE, Decision, Outcome, attempt, change, told, weigh
 from bot.approvals.request import Approval, Command, lapse
+
+Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
+"""The names out of some that a person stands for now; None when nobody can say."""
 
 TRIES = 20
 """How often a decision is weighed again because another one was faster."""
@@ -19,11 +22,13 @@ async def decide(
     *,
     run_for: timedelta | None = None,
     index: Sequence[Command] = (),
+    standing: Standing | None = None,
 ) -> Outcome:
     """Decide, or say to the person why not; what follows is stored in the same change.
 
-    An approved call has to start within `run_for`. `index` commands make the session due. Safe to
-    repeat. Raises StoreUnavailable when the store does not answer, or others are always faster.
+    An approved call has to start within `run_for`. `index` commands make the session due.
+    `standing` looks up groups and roles; without it nobody stands for one. Safe to repeat. Raises
+    StoreUnavailable when the store does not answer, or others are always faster.
     """
     for _ in range(TRIES):
         view = await slot.read(key, parts=("approvals",))
@@ -33,6 +38,11 @@ async def decide(
         approval, now = Approval.from_record(record), view.now
         if not decision.button.fits(approval):
             return UNKNOWN
+        if approval.policy.groups and standing:
+            names = await standing(decision.person.id, approval.policy.groups)
+            if names is None:
+                return replace(UNSURE, approval=approval)
+            decision = replace(decision, person=replace(decision.person, names=names))
         answer = weigh(approval, decision, now=now, run_for=run_for)
         if isinstance(answer, Outcome):
             return await _declined(slot, key, decision, answer=answer, now=now, index=index)

@@ -15,7 +15,15 @@ from bot.approvals.request import Approval, agreed, closed, resume, voted
 from bot.approvals.terms import Vote, needed
 
 Kind = Literal[
-    "decided", "counted", "already", "late", "refused", "invalid", "unknown", "withdrawn"
+    "decided",
+    "counted",
+    "already",
+    "late",
+    "refused",
+    "invalid",
+    "unknown",
+    "unsure",
+    "withdrawn",
 ]
 
 
@@ -50,6 +58,10 @@ class Outcome:
 
 
 NO_REASON = "Please say why: here a rejection needs a reason."
+UNSURE = Outcome(
+    kind="unsure",
+    sentence="I could not check what you may decide just now, so nothing was decided. Try again.",
+)
 UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
 
 

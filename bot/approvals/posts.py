@@ -34,17 +34,12 @@ def card(approval: Approval, copy: Copy) -> Post:
 
 
 def copies(
-    approval_id: str, *, channel: str | None, approvers: tuple[str, ...], first: int = 0
+    approval_id: str, *, channel: str | None, approvers: tuple[str, ...]
 ) -> tuple[Copy, ...]:
-    """Where the cards go: the approvers' channel, or without one each person to be told.
-
-    The number of a copy counts from `first`.
-    """
+    """Where the cards go: the approvers' channel, or without one each person to be told."""
     people = tuple(person for person in approvers if is_person(person))
     places = (channel,) if channel else people
-    return tuple(
-        Copy(post=f"card:{approval_id}:{n}", channel=place) for n, place in enumerate(places, first)
-    )
+    return tuple(Copy.numbered(approval_id, n, place) for n, place in enumerate(places))
 
 
 def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
@@ -57,15 +52,12 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
         made.append(("reminder", f"r{after.reminded}"))
     if after.escalated > before.escalated:
         made.append(("escalation", f"e{after.escalated}"))
-    return tuple(
-        Post(
-            id=f"{copy.post}@{mark}",
-            body={"kind": kind, "approval": after.id},
-            after=copy.post,
-        )
+    under = tuple(
+        Post(id=f"{copy.post}@{mark}", body={"kind": kind, "approval": after.id}, after=copy.post)
         for kind, mark in made
-        for copy in after.copies
+        for copy in before.copies
     )
+    return (*under, *(card(after, copy) for copy in after.copies[len(before.copies) :]))
 
 
 def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:

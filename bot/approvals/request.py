@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from agents import Entry, Question, Record, ToolConfirmation
-from bot.approvals.terms import Frozen, Policy, Vote, in_favour, newest, reached
+from bot.approvals.terms import Frozen, Policy, Vote, in_favour, is_person, newest, reached
 
 Status = Literal[
     "pending",
@@ -55,6 +55,11 @@ class Copy(Frozen):
 
     post: str
     channel: str
+
+    @classmethod
+    def numbered(cls, approval: str, number: int, channel: str) -> "Copy":
+        """The copy of an approval's card with that number, counted from 0."""
+        return cls(post=f"card:{approval}:{number}", channel=channel)
 
 
 class Escalation(Frozen):
@@ -144,12 +149,9 @@ def opened(
     now: int,
     deadline: int | None,
     initial: JsonValue = None,
-    **more: object,
+    run_for: int | None = None,
 ) -> Approval:
-    """The approval that a question opens; `initial` are the values its inputs start with.
-
-    `more` are further fields, such as reminders.
-    """
+    """The approval that a question opens; `initial` are the values its inputs start with."""
     return Approval(
         id=request_id,
         session=session,
@@ -159,7 +161,8 @@ def opened(
         asked_at=now,
         deadline=deadline,
         payload=initial if isinstance(initial, dict) else None,
-        **{**question.model_dump(exclude={"dynamic"}), **more},
+        run_for=run_for,
+        **question.model_dump(exclude={"dynamic"}),
     )
 
 
@@ -187,7 +190,8 @@ def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
         return _next(counted, "rejected", decided) if enough else _next(counted, "pending", {})
     if not reached(policy, in_favour(counted.votes, vote.payload)):
         return _next(counted, "pending", {})
-    spans = [span for span in (run_for and _milliseconds(run_for), approval.run_for) if span]
+    bounds = (_milliseconds(run_for) if run_for else None, approval.run_for)
+    spans = [span for span in bounds if span is not None]
     run_by = vote.at + min(spans) if spans else None
     return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
 
@@ -201,10 +205,19 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
         approval.escalated,
     ):
         return None
-    policy = approval.policy
+    policy, copies = approval.policy, list(approval.copies)
     for each in approval.escalations[approval.escalated : escalated]:
         policy = policy.widened(each.names, each.people)
-    changes = {"reminded": reminded, "escalated": escalated, "policy": policy}
+        if all(is_person(copy.channel) for copy in copies):
+            there = {copy.channel for copy in copies}
+            new = (person for person in each.people if person not in there)
+            copies += [Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(copies))]
+    changes = {
+        "reminded": reminded,
+        "escalated": escalated,
+        "policy": policy,
+        "copies": tuple(copies),
+    }
     return _next(approval, "pending", changes)
 
 

@@ -4,7 +4,7 @@ A runner asks for companions while it composes a commit and cannot wait; so the 
 session are handed in before a turn, and what a turn opens is remembered until it ends.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 from agents import Companions, Event, SessionKey, Slot, Story
 from bot import logs
@@ -30,14 +30,22 @@ class Secretary:
         rules: Callable[[SessionKey], Rules],
         ring: Ring,
         nonces: Iterator[str],
+        look_up: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """Know no session yet."""
+        """Know no session yet; `look_up` finds out who stands behind which name now."""
         self._slot = slot
         self._rules = rules
         self._ring = ring
         self._nonces = nonces
+        self._look_up = look_up
         self._approvals: dict[SessionKey, dict[str, Approval]] = {}
         self._settling: dict[SessionKey, list[str]] = {}
+
+    async def prepare(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
+        """Before a turn: take the session's approvals, and know who could be asked."""
+        if self._look_up:
+            await self._look_up()
+        self.remember(key, approvals)
 
     def remember(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
         """Take a session's approvals as they are stored now."""

@@ -12,7 +12,7 @@ from typing import Any
 from agents import SessionKey, Slot
 from bot import logs
 from bot.approvals.button import Button
-from bot.approvals.decide import decide
+from bot.approvals.decide import Standing, decide
 from bot.approvals.decision import Decision, Outcome
 from bot.approvals.policy import Act, Person
 from bot.approvals.request import Approval, Command
@@ -49,14 +49,16 @@ class Clicks:
         ring: Ring,
         team: str,
         run_for: timedelta | None,
+        standing: Standing | None = None,
     ) -> None:
-        """Keep the parts; `team` is our workspace."""
+        """Keep the parts; `team` is our workspace, `standing` knows groups and roles."""
         self._slot = slot
         self._replies = replies
         self._people = people
         self._ring = ring
         self._team = team
         self._run_for = run_for
+        self._standing = standing
         self._notes: set[asyncio.Task[None]] = set()
 
     async def press(self, click: Click) -> None:
@@ -121,7 +123,12 @@ class Clicks:
 
     async def _decided(self, key: SessionKey, decision: Decision) -> Outcome:
         outcome = await decide(
-            self._slot, key, decision, run_for=self._run_for, index=self._ring(key)
+            self._slot,
+            key,
+            decision,
+            run_for=self._run_for,
+            index=self._ring(key),
+            standing=self._standing,
         )
         told = {
             "approval": decision.button.approval,

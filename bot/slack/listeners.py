@@ -23,6 +23,7 @@ from bot import errors, logs
 from bot.errors import SettingsError
 from bot.slack import payloads
 from bot.slack.clicks import INACTIVE, Clicks
+from bot.slack.groups import Groups
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
@@ -55,6 +56,7 @@ class Listeners:
         clicks: Clicks,
         people: People,
         identity: Identity,
+        groups: Groups | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -62,6 +64,7 @@ class Listeners:
         self._clicks = clicks
         self._people = people
         self._identity = identity
+        self._groups = groups
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -154,9 +157,11 @@ class Listeners:
             return BoltResponse(status=503, body="")
 
     def _forget(self, body: Body) -> None:
-        """Somebody's account changed: look them up anew at their next click."""
+        """Somebody's account or a user group changed: look them up anew at the next click."""
         if person := payloads.changed_person(body):
             self._people.forget(person)
+        if self._groups and (group := payloads.changed_group(body)):
+            self._groups.forget(group)
 
 
 def _authorize(identity: Identity) -> Callable[[], Awaitable[AuthorizeResult]]:

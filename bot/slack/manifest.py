@@ -26,6 +26,7 @@ EVENTS = (
     "message.groups",
     "message.im",
     "message.mpim",
+    "subteam_members_changed",
     "user_change",
 )
 

@@ -133,6 +133,14 @@ def changed_person(body: Payload) -> str:
     return _text(_mapping(inner.get("user")).get("id"))
 
 
+def changed_group(body: Payload) -> str:
+    """The id of the user group whose members changed, if that is what the event says."""
+    inner = _mapping(body.get("event"))
+    if inner.get("type") != "subteam_members_changed":
+        return ""
+    return _text(inner.get("subteam_id"))
+
+
 def turn(message: Message, choice: Choice) -> Turn:
     """The turn of a message: the same post, delivered twice or under two event names, is one."""
     key = session_key(

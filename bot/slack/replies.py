@@ -207,6 +207,15 @@ class Replies:
         read = await self._answered(self._client.users_info(user=person), within=QUICK)
         return cast("Answer", read["user"]) if isinstance(read, Mapping) else read
 
+    async def group(self, group: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
+        """The ids of the people in a user group."""
+        read = await self._answered(
+            self._client.usergroups_users_list(usergroup=group), within=QUICK
+        )
+        if not isinstance(read, Mapping):
+            return read
+        return tuple(map(str, cast("list[object]", read.get("users") or [])))
+
     async def _post(self, thread: Thread, message: Rendered, *, id: str) -> Result:  # noqa: A002
         return await self._ended(
             self._client.chat_postMessage(

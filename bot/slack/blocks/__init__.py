@@ -2,7 +2,7 @@
 
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.card import card, twins
-from bot.slack.blocks.line import asked
+from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.ticket import ticket
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
@@ -14,6 +14,7 @@ __all__ = [
     "card",
     "everything_view",
     "form_view",
+    "prompt",
     "reject_view",
     "shortened",
     "ticket",

@@ -1,0 +1,90 @@
+"""How a deployment writes down who decides: roles, policies by tool, and working hours.
+
+A policy has the fields of `agents.ApprovalPolicy`, in JSON or TOML; a name nobody knows is refused,
+for a stricter rule that is spelled wrongly must not be passed over.
+"""
+
+import re
+from dataclasses import fields
+from datetime import date, time, timedelta
+from typing import Annotated, Literal, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_core import from_json
+
+from agents import ApprovalPolicy
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+_DURATION = re.compile(r"(\d{1,9})\s*([smhd]?)")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_KNOWN = frozenset(each.name for each in fields(ApprovalPolicy))
+_SPANS = frozenset({"expires", "run_within"})
+
+
+def duration(value: object) -> object:
+    """A text as a timedelta: `90s`, `15m`, `12h`, `7d`, or only a number of seconds."""
+    if not isinstance(value, str):
+        return value
+    match = _DURATION.fullmatch(value.strip())
+    if not match or not int(match[1]):
+        raise ValueError("must be a duration such as 90s, 15m, 12h or 7d")
+    return timedelta(**{_UNITS[match[2] or "s"]: int(match[1])})
+
+
+class WorkingHours(BaseModel):
+    """When people work: a zone's name, days of the week, hours, and holidays as dates."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    zone: str = "UTC"
+    days: tuple[Day, ...] = DAYS[:5]
+    start: time = time(9)
+    end: time = time(17)
+    holidays: tuple[date, ...] = ()
+
+    @field_validator("zone")
+    @classmethod
+    def _is_known(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError("must be the name of a time zone such as Europe/Berlin") from None
+        return value
+
+
+def _table(value: object) -> object:
+    """A JSON object, or what TOML has made of a table."""
+    found = from_json(value) if isinstance(value, str) else value
+    if not isinstance(found, dict):
+        raise ValueError("must be a JSON object")
+    return cast("object", found)
+
+
+def _policies(value: object) -> object:
+    table = cast("dict[str, object]", _table(value))
+    return {name: _policy(written) for name, written in table.items()}
+
+
+def _policy(value: object) -> object:
+    """A policy with its spans read, its tiers' too; raises ValueError for a field nobody knows."""
+    if not isinstance(value, dict):
+        return value
+    written = cast("dict[str, object]", value)
+    if unknown := sorted(written.keys() - _KNOWN):
+        raise ValueError(f"a policy has no {unknown[0]!r}")
+    read = {name: duration(v) if name in _SPANS else v for name, v in written.items()}
+    tiers = read.get("tiers")
+    if isinstance(tiers, dict):
+        told = cast("dict[str, object]", tiers)
+        read["tiers"] = {when: _policy(tier) for when, tier in told.items()}
+    return read
+
+
+Table = BeforeValidator(_table)
+Roles = Annotated[dict[str, tuple[str, ...]], Table]
+Policies = Annotated[dict[str, ApprovalPolicy], BeforeValidator(_policies)]
+Hours = Annotated[WorkingHours | None, BeforeValidator(lambda v: v if v is None else _table(v))]
+Duration = Annotated[timedelta, BeforeValidator(duration), Field(gt=timedelta(0))]

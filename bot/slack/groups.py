@@ -1,0 +1,132 @@
+"""Who stands behind a name now: user groups are asked of Slack, roles are told by the deployment.
+
+What Slack does not say is never guessed: whoever asks about a right then has to wait. An answer is
+remembered for a minute, for rights that were taken away must not live on.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from bot.approvals.policy import Person
+from bot.approvals.terms import is_person
+from bot.slack.replies import Refused, Replies
+
+REMEMBERED = 60.0
+"""Seconds until a user group is asked for again."""
+BARRED_REMEMBERED = 600.0
+MOST = 50
+"""People who are looked up before they are asked; a click looks everybody up."""
+DEPTH = 8
+"""How often a role may stand for another one."""
+
+_NOBODY = frozenset({"no_such_subteam", "subteam_disabled"})
+
+
+class Lookup(Protocol):
+    """Says who somebody is now."""
+
+    async def person(self, id: str) -> Person | None:  # noqa: A002
+        """The person with that id; None when nobody says who that is."""
+        ...
+
+
+class Groups:
+    """Looks names up; `roles` are names for people, user groups and other roles.
+
+    `clock` is in seconds and only measures how old an answer is. `now` and `barred` are what was
+    found by the last `refresh`, for those who cannot wait: members by name, and people who can
+    never decide.
+    """
+
+    def __init__(
+        self,
+        replies: Replies,
+        people: Lookup,
+        *,
+        roles: Mapping[str, Sequence[str]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._replies = replies
+        self._people = people
+        self._roles = roles
+        self._clock = clock
+        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._looked: float | None = None
+        self.now: Mapping[str, Sequence[str] | None] = {}
+        self.barred: frozenset[str] = frozenset()
+
+    async def refresh(self, names: Sequence[str]) -> None:
+        """Look up who stands behind these names, and now and then who of them can never decide."""
+        self.now = await self.snapshot(names)
+        if self._looked is not None and self._clock() - self._looked < BARRED_REMEMBERED:
+            return
+        behind = [p for members in self.now.values() for p in members or ()]
+        people = dict.fromkeys((*filter(is_person, names), *behind))
+        self.barred = await self._barred(list(people)[:MOST])
+        self._looked = self._clock()
+
+    async def members(self, name: str) -> tuple[str, ...] | None:
+        """The people behind a name, each once; None when Slack does not say.
+
+        A name that nobody knows stands for nobody.
+        """
+        found: dict[str, None] = {}
+        for leaf in self._leaves(name):
+            people = (leaf,) if is_person(leaf) else await self._group(leaf)
+            if people is None:
+                return None
+            found.update(dict.fromkeys(people))
+        return tuple(found)
+
+    async def standing(self, person: str, names: Iterable[str]) -> frozenset[str] | None:
+        """The names that a person stands for now; None when that could not be looked up."""
+        held: set[str] = set()
+        for name in names:
+            members = await self.members(name)
+            if members is None:
+                return None
+            if person in members:
+                held.add(name)
+        return frozenset(held)
+
+    async def snapshot(self, names: Iterable[str]) -> Mapping[str, tuple[str, ...] | None]:
+        """The members behind each name that somebody knows; None where Slack does not say."""
+        known = [n for n in names if n in self._roles or _is_group(n)]
+        found = await asyncio.gather(*(self.members(name) for name in known))
+        return dict(zip(known, found, strict=True))
+
+    async def _barred(self, people: Iterable[str]) -> frozenset[str]:
+        """Who of these can never decide, as far as Slack says."""
+        named = list(dict.fromkeys(people))
+        found = await asyncio.gather(*(self._people.person(each) for each in named))
+        return frozenset(p.id for p in found if p is not None and p.barred)
+
+    def forget(self, group: str) -> None:
+        """Ask anew next time: Slack said that the group changed."""
+        self._known.pop(group, None)
+
+    def _leaves(self, name: str, depth: int = 0) -> tuple[str, ...]:
+        """The people and user groups behind a name."""
+        if name not in self._roles:
+            return (name,) if is_person(name) or _is_group(name) else ()
+        if depth == DEPTH:
+            return ()
+        return tuple(leaf for each in self._roles[name] for leaf in self._leaves(each, depth + 1))
+
+    async def _group(self, group: str) -> tuple[str, ...] | None:
+        known = self._known.get(group)
+        if known and self._clock() - known[0] < REMEMBERED:
+            return known[1]
+        told = await self._replies.group(group)
+        if isinstance(told, Refused) and told.code in _NOBODY:
+            told = ()
+        if not isinstance(told, tuple):
+            return None
+        self._known[group] = (self._clock(), told)
+        return told
+
+
+def _is_group(name: str) -> bool:
+    """Whether a name is the id of a user group."""
+    return name.startswith("S") and len(name) > 2 and name.isalnum() and name.upper() == name
