@@ -1,0 +1,169 @@
+"""A ticket: opened by an agent, worked on by others, and heard of in the thread it came from."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agents import Ticket
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.playground import LocalSlack
+from bot.playground.messages import full_text
+from bot.playground.people import TEAM_ID
+from bot.playground.run import BotProcess, environment
+from bot.tickets.local import LocalTickets
+from tests.conftest import unused_port
+from tests.stories.conftest import Opening
+from tests.stories.office import Message, Office
+
+ASKED = "Open a high urgency ticket: the printer on floor two is on fire"
+SOON = timedelta(milliseconds=20)
+PATIENCE = 20.0
+
+
+@pytest.fixture
+async def tickets(store_url: str) -> AsyncIterator[LocalTickets]:
+    """The ticket system in the bot's store, as the people who work on tickets see it."""
+    async with connect(store_url) as client:
+        yield LocalTickets(RedisSlot(client), tenant=TEAM_ID)
+
+
+@pytest.fixture
+async def office(open_office: Opening) -> Office:
+    """An office with somebody for support, who looks at tickets often."""
+    return await open_office(routes={"#support": "support"}, ticket_poll=SOON)
+
+
+async def opened(office: Office, tickets: LocalTickets) -> tuple[str, Ticket, Message]:
+    """A ticket that Ana asked for: the thread, the ticket, and the line about it."""
+    thread = await office.ask(ASKED, where="support")
+    await said(office, thread, "under way")
+    [ticket] = await tickets.newest()
+    return thread, ticket, await said(office, thread, f"Ticket {ticket.id}: open.")
+
+
+async def said(office: Office, thread: str, words: str) -> Message:
+    """The newest message of the bot with these words, once it is there."""
+    return await office.slack.wait_for(
+        lambda: office.heard(thread, words, where="support"), timeout=PATIENCE
+    )
+
+
+async def reads(office: Office, line: Message, words: str) -> None:
+    """Wait until a message reads so."""
+    await office.slack.wait_for(lambda: words in office.now(line)["text"], timeout=PATIENCE)
+
+
+def heard(office: Office, thread: str, words: str) -> int:
+    """How many messages of a thread have these words."""
+    messages = office.slack.thread("support", thread)
+    return sum(words in full_text(message) for message in messages)
+
+
+async def test_a_ticket_through_three_states(office: Office, tickets: LocalTickets):
+    """One line in the thread follows a ticket; its end is told by the agent, in its words."""
+    thread, ticket, line = await opened(office, tickets)
+    assert (ticket.subject, ticket.urgency) == ("printer on floor two is on fire", "high")
+    await tickets.move(ticket.id, status="in_progress", progress=30)
+    await reads(office, line, "in progress, 30 %")
+    await tickets.move(ticket.id, status="resolved", note="A new fuser is in")
+    last = await said(office, thread, "Resolved")
+    assert "A new fuser is in" in last["text"]
+    assert "resolved" in office.now(line)["text"]
+    assert len(office.slack.thread("support", thread)) == 4
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        pytest.param("rejected", "Rejected", id="rejected"),
+        pytest.param("deleted", "Deleted", id="deleted"),
+    ],
+)
+async def test_a_ticket_that_nobody_will_do(
+    office: Office, tickets: LocalTickets, status: str, words: str
+):
+    """A rejected ticket, and one that is gone, are the end as well."""
+    thread, ticket, line = await opened(office, tickets)
+    await tickets.move(ticket.id, status=status)
+    await said(office, thread, words)
+    assert status in office.now(line)["text"]
+
+
+async def test_nobody_waits_for_ever(open_office: Opening, tickets: LocalTickets):
+    """A ticket that is not done in time is not waited for any more, and the thread hears so."""
+    office = await open_office(
+        routes={"#support": "support"}, ticket_poll=SOON, ticket_ttl=timedelta(milliseconds=300)
+    )
+    thread, _, line = await opened(office, tickets)
+    await said(office, thread, "Timeout")
+    assert "not heard of in time" in office.now(line)["text"]
+
+
+async def test_people_talk_on_while_a_ticket_is_open(office: Office, tickets: LocalTickets):
+    """A second ticket in the same thread changes nothing about the first one's news."""
+    thread, first, _ = await opened(office, tickets)
+    await office.slack.mention(
+        "ana", "support", "low urgency ticket: the chair squeaks", thread_ts=thread
+    )
+    await said(office, thread, "chair squeaks")
+    for ticket in await tickets.newest():
+        note = "Extinguished" if ticket.id == first.id else "Oiled"
+        await tickets.move(ticket.id, status="resolved", note=note)
+    for note in ("Extinguished", "Oiled"):
+        told = await said(office, thread, f"{note}.")
+        assert told["text"].startswith("Resolved: ")
+
+
+@asynccontextmanager
+async def process(
+    slack: LocalSlack, store: str, folder: Path, *, roles: str, crash_at: str = ""
+) -> AsyncIterator[BotProcess]:
+    """A process of the bot with some roles, which may die at a place."""
+    port = unused_port()
+    given = environment(slack, store=store, ledger=folder / "ledger.jsonl", port=port)
+    more = {"ROLES": roles, "CRASH_AT": crash_at, "COUNTERSIGN_TICKET_POLL": "1s"}
+    more |= {"COUNTERSIGN_LEASE": "0.5"} if roles == "clock" else {}
+    async with BotProcess(environment={**given, **more}, folder=folder) as bot:
+        if "web" in roles:
+            slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        yield bot
+
+
+@pytest.mark.parametrize("crash_at", ["slot.read.after", "slot.ingest.before", "slot.ingest.after"])
+async def test_a_clock_that_dies_in_between(
+    slack: LocalSlack, store_url: str, tmp_path: Path, tickets: LocalTickets, crash_at: str
+):
+    """Killed between a claim and its news, or right after: another clock tells it, once."""
+    office = Office(slack, tmp_path / "ledger.jsonl")
+    async with process(slack, store_url, tmp_path, roles="web,worker"):
+        thread, ticket, line = await opened(office, tickets)
+        await tickets.move(ticket.id, status="resolved", note="A new fuser is in")
+        async with process(slack, store_url, tmp_path, roles="clock", crash_at=crash_at) as clock:
+            assert await clock.ended() == -9
+        async with process(slack, store_url, tmp_path, roles="clock"):
+            await reads(office, line, "resolved")
+            await said(office, thread, "Resolved")
+    assert heard(office, thread, "Resolved: ") == 1
+
+
+async def test_two_clocks_tell_it_once(
+    slack: LocalSlack, store_url: str, tmp_path: Path, tickets: LocalTickets
+):
+    """Two clocks look at the same tickets; each change is one change in the thread."""
+    office = Office(slack, tmp_path / "ledger.jsonl")
+    async with (
+        process(slack, store_url, tmp_path, roles="web,worker,clock"),
+        process(slack, store_url, tmp_path, roles="clock"),
+    ):
+        thread, ticket, line = await opened(office, tickets)
+        for percent in (30, 80):
+            await tickets.move(ticket.id, status="in_progress", progress=percent)
+            await reads(office, line, f"{percent} %")
+        await tickets.move(ticket.id, status="resolved")
+        await reads(office, line, "resolved")
+        await said(office, thread, "Resolved: ")
+    assert len(slack.calls("chat.update")) == 3
+    assert heard(office, thread, "Resolved: ") == 1
