@@ -14,6 +14,8 @@ VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
 COUNT_LIMIT = 40
 NAME_LIMIT = 100
+EXACT = 2**53
+"""Below this a float without a fraction is the same number as an int."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +56,21 @@ def listed(shown: Sequence[Argument]) -> tuple[list[Block], bool]:
     return [rich(*parts)], left_out
 
 
+def titled(name: str) -> str:
+    """A Python name as a person would write it: `approved_days` is `Approved days`."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:
     """The arguments as `name: value, …`, for notifications and screen readers."""
-    pairs = (f"{each.name}: {' '.join(cut(each.value, 200).split())}" for each in shown)
+    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 200).split())}" for each in shown)
     return cut(", ".join(pairs), limit)
 
 
 def _argument(name: str, value: JsonValue) -> Argument:
+    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+        value = int(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     if value == "":
         text = '""'
@@ -70,7 +80,7 @@ def _argument(name: str, value: JsonValue) -> Argument:
 
 
 def _parts(argument: Argument, value: str) -> list[Block]:
-    name = said(f"{argument.name}: ", bold=True)
+    name = said(f"{titled(argument.name)}: ", bold=True)
     if argument.long:
         return [section(name), preformatted(value)]
     return [section(name, said(value + "\n"))]

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from bot.approvals.button import encode
 from bot.approvals.request import Approval, agreed, late
 from bot.logs import masked
-from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed
+from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed, titled
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import outcome, rejection
 from bot.slack.blocks.rendered import (
@@ -62,7 +62,7 @@ def card(
     told = _told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
     call, left_out = listed(told.arguments)
-    blocks = [_who(approval, twin), *_hint(told), *call]
+    blocks = [_what(approval, twin), *_hint(approval, told), *call]
     if told.deceiving:
         blocks.append(small(f":warning: {WARNING}"))
     blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
@@ -95,24 +95,24 @@ def _told(approval: Approval) -> _Told:
     return _Told(hint, shown, odd or any(each.deceiving for each in shown))
 
 
-def _who(approval: Approval, twin: tuple[int, int]) -> Block:
+def _what(approval: Approval, twin: tuple[int, int]) -> Block:
+    """What is asked, for whom, in large: all that a glance takes in."""
     place, of = twin
-    tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
     equal = f" ({place} of {of} equal calls)" if of > 1 else ""
     return rich(
         section(
+            said(titled(visible(approval.tool)[0]), bold=True),
+            said(" for "),
             user(approval.requester),
-            said(" asks for approval: the agent "),
-            said(cut(agent, 100), bold=True),
-            said(" wants to call "),
-            said(cut(tool, 100), bold=True),
-            said(f"{equal}."),
+            said(equal),
         )
     )
 
 
-def _hint(told: _Told) -> list[Block]:
-    return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint else []
+def _hint(approval: Approval, told: _Told) -> list[Block]:
+    """The tool's own question; the runtime's usual one says nothing that the card does not."""
+    usual = f"May {approval.tool} run with these arguments?"
+    return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint not in ("", usual) else []
 
 
 def _open(approval: Approval, *, left_out: bool) -> list[Block]:
@@ -128,7 +128,13 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
     if left_out:
         row.append(_show(approval))
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
-    return [small(_terms(approval)), *(form if fits else []), buttons]
+    return [*(form if fits else []), small(_terms(approval), before=_then(approval)), buttons]
+
+
+def _then(approval: Approval) -> str:
+    """What happens when people agree."""
+    tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
+    return f"If approved, {cut(agent, 100)} runs {cut(tool, 100)} with exactly these values."
 
 
 def _closed(approval: Approval, result: str) -> list[Block]:
@@ -140,7 +146,7 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
         blocks += _entered(approval.payload)
     if result:
-        blocks.append(paragraph(cut(f"Result: {visible(masked(result))[0]}", RESULT_LIMIT)))
+        blocks.append(small(before=cut(f"Result: {visible(masked(result))[0]}", RESULT_LIMIT)))
     return blocks
 
 
@@ -148,7 +154,7 @@ def _entered(payload: dict[str, JsonValue] | None) -> list[Block]:
     if not payload:
         return []
     shown, _ = visible(json.dumps(payload, ensure_ascii=False))
-    pairs = [f"{name}: {_one_line(value)}" for name, value in payload.items()]
+    pairs = [f"{titled(name)}: {_one_line(value)}" for name, value in payload.items()]
     if len(shown) < ENTERED_LIMIT:
         return [paragraph(cut("Entered: " + visible(", ".join(pairs))[0], ENTERED_LIMIT))]
     return [paragraph(cut(f"Entered: {shown}", ENTERED_LIMIT))]
@@ -191,5 +197,6 @@ def _text(approval: Approval, told: _Told, ending: str) -> str:
     tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
     call = in_one_line(told.arguments, 500) or "no arguments"
     hint = cut(told.hint, 300)
-    about = escaped(f"{cut(agent, 60)} wants to call {cut(tool, 60)} ({call}). {hint}".strip())
-    return cut(f"{mention(approval.requester)} asks for approval: {about} {ending}", TEXT_LIMIT)
+    what = escaped(titled(cut(tool, 60)))
+    about = escaped(f"({call}), through {cut(agent, 60)}. {hint}".strip())
+    return cut(f"{what} for {mention(approval.requester)} {about} {ending}", TEXT_LIMIT)

@@ -127,15 +127,20 @@ def _hint(schema: Schema) -> str:
     """What a field means and what it takes."""
     about = schema.get("description")
     told = [about.strip()] if isinstance(about, str) and about.strip() else []
+    limits = _limits(schema)
+    if limits not in " ".join(told):
+        told.append(limits)
+    return visible(cut(" ".join(told), HINT_LIMIT))[0]
+
+
+def _limits(schema: Schema) -> str:
     low = schema.get("minimum", schema.get("exclusiveMinimum"))
     high = schema.get("maximum", schema.get("exclusiveMaximum"))
     if low is not None and high is not None:
-        told.append(f"From {low} to {high}.")
-    elif low is not None:
-        told.append(f"At least {low}.")
-    elif high is not None:
-        told.append(f"At most {high}.")
-    return visible(cut(" ".join(told), HINT_LIMIT))[0]
+        return f"From {low} to {high}."
+    if low is not None:
+        return f"At least {low}."
+    return "" if high is None else f"At most {high}."
 
 
 def _flat(about: object, root: Schema) -> Schema:

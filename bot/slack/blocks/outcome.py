@@ -23,14 +23,17 @@ def outcome(approval: Approval) -> str:
     """One line of mrkdwn for a question that is not open any more."""
     match approval.status:
         case "pending" | "expired":
-            return f"*Expired*{_at(approval.deadline)}. Nobody decided in time, so it did not run."
+            when = _at(approval.deadline)
+            return f":hourglass: *Expired*{when}. Nobody decided in time, so it did not run."
         case "rejected":
-            return f"*Rejected* by {_decider(approval)}{_at(approval.decided_at)}. It did not run."
+            by = f"{_decider(approval)}{_at(approval.decided_at)}"
+            return f":x: *Rejected* by {by}. It did not run."
         case "cancelled":
             return _cancelled(approval)
         case status:
-            people = mentions(approvers(approval))
-            return f"*Approved* by {people}{_at(approval.decided_at)}. {_RUNS[status]}"
+            mark = "warning" if status in ("failed", "unknown", "void") else "white_check_mark"
+            by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
+            return f":{mark}: *Approved* by {by}. {_RUNS[status]}"
 
 
 def approvers(approval: Approval) -> tuple[str, ...]:

@@ -52,9 +52,10 @@ def trusted(text: str) -> Block:
     return {"type": "section", "text": _mrkdwn(text)}
 
 
-def small(text: str) -> Block:
-    """A line of mrkdwn in small print, for our own words with mentions and dates."""
-    return {"type": "context", "elements": [_mrkdwn(text)]}
+def small(text: str = "", *, before: str = "") -> Block:
+    """Small print: `before` may be of any origin, `text` is mrkdwn of our own."""
+    elements = [plain(before)] if before else []
+    return {"type": "context", "elements": [*elements, *([_mrkdwn(text)] if text else [])]}
 
 
 def rich(*parts: Block) -> Block:

@@ -93,7 +93,7 @@ def test_an_open_card_says_all_a_decision_needs() -> None:
         "reimbursement",
         "reimburse",
         "Pay 900 dollars?",
-        "amount: ",
+        "Amount: ",
         "900",
         "a new chair",
         f"<@{MAX}> and <@{MIA}>",
@@ -105,7 +105,7 @@ def test_an_open_card_says_all_a_decision_needs() -> None:
         encode(approval())
     }
     assert "900" in card.text
-    assert "amount" in card.text
+    assert "Amount" in card.text
     assert problems(card) == []
 
 
@@ -182,7 +182,7 @@ def test_equal_calls_of_one_turn_are_told_apart() -> None:
         pytest.param(approval(deadline=NOW - 1), "*Expired*", id="too late, not swept yet"),
         pytest.param(
             closed("approved", payload={"days": 2}, votes=[]),
-            "Entered: days: 2",
+            "Entered: Days: 2",
             id="what was entered",
         ),
     ],
