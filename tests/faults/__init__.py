@@ -1,0 +1,1 @@
+"""Kill anything at any moment, and let one pure judge say whether a promise was broken."""

