@@ -5,9 +5,8 @@ Read only. A section is {title, about, lines}, a line {label, text, detail}: all
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,7 +52,7 @@ class Behind:
             if view is None:
                 continue
             lines = [self._named(each) for event in view.events for each in event_lines(event)]
-            about = f"Session {key}: {view.version} events, {len(view.audit)} entries of audit."
+            about = f"{view.version} events are stored, and {len(view.audit)} entries of audit."
             found.append(section(f"Events of {agent}", about, lines))
         if found:
             return found
@@ -73,7 +72,7 @@ class Behind:
         view = await self.slot.read(key, parts=("approvals",))
         records = view.approvals.values() if view else ()
         return [
-            line(each.tool, f"asked by <@{each.requester}>", _json(each.args))
+            line(each.tool, f"asked by <@{each.requester}>", _pairs(each.args))
             for each in map(Approval.from_record, records)
             if each.status == "pending"
         ]
@@ -111,19 +110,26 @@ def line(label: str, text: str, detail: str = "") -> JsonObject:
 
 
 def event_lines(event: Event) -> Iterator[JsonObject]:
-    """An event as lines: what was said, called, answered, asked."""
-    at = f"{datetime.fromtimestamp(event.timestamp, UTC):%H:%M:%S} UTC"
-    who = f"<@{event.user_id}>" if event.author == "user" and event.user_id else event.author
+    """An event as lines: what was said, called, asked, answered."""
     number = f"{event.version}."
+    who = f"<@{event.user_id}>" if event.author == "user" and event.user_id else event.author
     for text in event.texts():
-        yield line(number, f"{who} said, {at}", text)
-    for call in event.get_function_calls():
-        yield line(number, f"{who} calls {call.name}, {at}", _json(call.args))
+        yield line(number, f"{who} said", text)
+    for question in event.questions.values():
+        yield line(number, f"people are asked about {question.tool}", question.hint)
+    for call in [] if event.questions else event.get_function_calls():
+        yield line(number, f"{who} calls {call.name}", _pairs(call.args))
     for response in event.get_function_responses():
-        yield line(number, f"{response.name} answers, {at}", _json(response.response))
+        told = f"{who} decides" if event.author == "user" else f"{response.name} answers"
+        yield line(number, told, _pairs(response.response))
     if event.error_code:
-        yield line(number, f"{who} failed, {at}", event.error_code)
+        yield line(number, f"{who} failed", event.error_code)
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+def _pairs(values: Mapping[str, object] | None) -> str:
+    """Arguments or a response, a line each."""
+    return "\n".join(f"{name}: {_value(value)}" for name, value in (values or {}).items())
+
+
+def _value(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -22,9 +22,14 @@ const isReply = (each) => each.thread_ts && each.thread_ts !== each.ts;
 function route() {
   const [, who, where = "", thread = ""] = decodeURI(location.hash || "#/ana").split("/");
   const named = (room) => room.where === where || (room.is_im && where === "home");
-  const first = world.channels.find((room) => world.facts.rooms[room.id]?.agent);
-  const usual = wide.matches ? (first ?? world.channels[0]) : undefined;
-  return { who, where, thread, room: world.channels.find(named) ?? usual };
+  const room = world.channels.find(named) ?? (wide.matches ? first() : undefined);
+  return { who, where, thread, room };
+}
+
+/** Where to begin: the first channel that an agent listens to. */
+function first() {
+  const { channels, facts } = world;
+  return channels.find((room) => facts.rooms[room.id]?.agent) ?? channels[0];
 }
 
 function connect(who) {
@@ -39,6 +44,7 @@ function connect(who) {
 function render() {
   const { who, where, thread, room } = route();
   if (who !== world.person?.name) return connect(who);
+  if (!location.hash) return history.replaceState(null, "", address(who, first().where)), render();
   const told = Boolean(thread && room?.messages.some((each) => each.ts === thread));
   document.title = `${room?.title ?? "Channels"} · ${nameOf(world.person.id)}`;
   document.body.dataset.pane = open ? "behind" : told ? "thread" : room ? "room" : "side";

@@ -36,18 +36,8 @@ EMOJI: Mapping[str, str] = MappingProxyType(
 """The few that our messages use; any other one stays a name between colons."""
 
 KNOWN = frozenset(
-    [
-        "actions",
-        "context",
-        "divider",
-        "header",
-        "image",
-        "input",
-        "markdown",
-        "rich_text",
-        "section",
-        "table",
-    ]
+    {"actions", "context", "divider", "header", "image", "input"}
+    | {"markdown", "rich_text", "section", "table"}
 )
 """The blocks the page shows; of others it shows the JSON."""
 

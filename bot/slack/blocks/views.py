@@ -22,7 +22,8 @@ def reject_view(click: Click) -> Block:
     reason: Block = {
         "type": "input",
         "block_id": REASON,
-        "label": plain("Why? The agent reads this."),
+        "label": plain("Reason"),
+        "hint": plain("The agent tells it to whoever asked."),
         "optional": True,
         "element": {
             "type": "plain_text_input",
@@ -31,13 +32,13 @@ def reject_view(click: Click) -> Block:
             "max_length": REASON_LIMIT,
         },
     }
-    return _deciding("Reject this call", click=click, act=REJECT, blocks=[reason])
+    return _deciding("Reject this request", click=click, act=REJECT, blocks=[reason])
 
 
 def form_view(approval: Approval, click: Click) -> Block:
     """Asks for what a message has no room for, and approves."""
     form = inputs(approval)[:INPUTS_LIMIT]
-    return _deciding("Approve this call", click=click, act=APPROVE, blocks=form)
+    return _deciding("Approve this request", click=click, act=APPROVE, blocks=form)
 
 
 def everything_view(approval: Approval, *, page: int = 0) -> Block:
