@@ -22,7 +22,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
-from agents import Agent, Model, Runner, SessionKey, SessionService, Slot, TicketSystem
+from agents import Agent, Model, RunConfig, Runner, SessionKey, SessionService, Slot, TicketSystem
 from agents.ledger import FileLedger, HttpLedger
 from agents.reimbursement import reimbursement_agent
 from agents.runtime.gemini import Gemini, GeminiOptions
@@ -123,7 +123,7 @@ async def opened(
             tickets=tickets,
             agents=[*agents, guide(agents)],
         )
-        work = _work(settings, desk, models=partial(_model, settings, stack))
+        work = _work(settings, desk, stack)
         door = await stack.enter_async_context(AsyncExitStack())
         port = await _open_door(settings, desk, door)
         logs.info("bot.started", roles=",".join(settings.roles), port=port)
@@ -336,7 +336,11 @@ def _rules(
         channel = (route and route.approvers_channel) or everywhere
         defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
         return Rules(
-            due=index.approval_due, policies=kept.policies, defaults=defaults, channel=channel
+            due=index.approval_due,
+            spent=index.spent,
+            policies=kept.policies,
+            defaults=defaults,
+            channel=channel,
         )
 
     return rules
@@ -351,11 +355,11 @@ def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
     return channels[name.removeprefix("#")]
 
 
-def _work(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> tuple[Work, ...]:
+def _work(settings: Settings, desk: _Desk, stack: AsyncExitStack) -> tuple[Work, ...]:
     """What the roles of this process do all the time."""
     work: list[Work] = []
     if "worker" in settings.roles:
-        work.append(_worker(settings, desk, models=models).run)
+        work.append(_worker(settings, desk, models=_models(settings, stack)).run)
     if "clock" in settings.roles:
         work.append(_clock(settings, desk).run)
     return tuple(work)
@@ -412,6 +416,11 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
         outbox=Outbox(slot=desk.slot, replies=desk.slack.replies),
         owner=f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}",
         lease=int(settings.lease * 1000),
+        run_config=RunConfig(
+            window=settings.context_window if settings.model != REHEARSAL else 0,
+            turn_tokens=settings.turn_tokens,
+            daily_tokens=settings.daily_tokens,
+        ),
     )
 
 
@@ -419,21 +428,24 @@ def _nonce() -> str:
     return secrets.token_urlsafe(9)
 
 
-def _model(settings: Settings, stack: AsyncExitStack, name: str) -> Model:
-    """The model of that name; without a name the default one."""
+def _models(settings: Settings, stack: AsyncExitStack) -> Callable[[str], Model]:
+    """The models by name, all on one client; without a name the default one."""
     if settings.model == REHEARSAL:
-        return RehearsalModel()
+        return lambda _name: RehearsalModel()
     key = settings.gemini_api_key
-    model = Gemini(
-        name or settings.model,
-        GeminiOptions(
-            api_key=key.get_secret_value() if key else "",
-            base_url=settings.gemini_base_url,
-            api_version=settings.gemini_api_version,
-        ),
+    options = GeminiOptions(
+        api_key=key.get_secret_value() if key else None,
+        vertexai=settings.vertexai,
+        project=settings.google_cloud_project,
+        location=settings.google_cloud_location,
+        base_url=settings.gemini_base_url,
+        api_version=settings.gemini_api_version,
+        timeout=settings.gemini_timeout.total_seconds(),
+        fallbacks=settings.model_fallbacks,
     )
-    stack.push_async_exit(model)
-    return model
+    gemini = Gemini(settings.model, options)
+    stack.push_async_exit(gemini)
+    return gemini.named
 
 
 async def _open_door(settings: Settings, desk: _Desk, door: AsyncExitStack) -> int:

@@ -9,6 +9,7 @@ walks through them; what is here too much is looked at once and struck off.
 | `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
 | `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
+| `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{dm:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 """
 
@@ -29,6 +30,7 @@ NOW = 0
 TOKENS = 32
 TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
+DAY = 24 * 3600 * 1000
 CLAIM_DUE = 60_000
 """Milliseconds until a claimed approval is looked at again, unless it is struck off."""
 
@@ -121,6 +123,16 @@ class Index:
         """The commands that remember which agent answers in a DM."""
         return (("SET", self._mark(channel), agent, "EX", MARK_LIVES),)
 
+    def spent(self, key: SessionKey, person: str, tokens: int, now: int) -> Sequence[Command]:
+        """The commands that count tokens a person used up, until midnight UTC; `now` is in ms."""
+        account = self._account(key.tenant, person)
+        midnight = (now // DAY + 1) * DAY // 1000
+        return (("INCRBY", account, tokens), ("EXPIREAT", account, midnight))
+
+    async def spent_today(self, tenant: str, person: str) -> int:
+        """How many tokens a person of a tenant has used up today."""
+        return int((await self.send((("GET", self._account(tenant, person)),)))[0] or 0)
+
     async def last_agent(self, channel: str) -> str | None:
         """The agent that answered last in a DM."""
         return _text((await self.send((("GET", self._mark(channel)),)))[0])
@@ -174,6 +186,9 @@ class Index:
     async def _claim(self, name: str, most: int, *, lease: int) -> tuple[str, list[str]]:
         [(until, found)] = await self.send((("EVAL", CLAIM, 1, name, most, lease),))
         return _text(until) or "", [text for member in found if (text := _text(member))]
+
+    def _account(self, tenant: str, person: str) -> str:
+        return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"
 
     def _mark(self, channel: str) -> str:
         return f"{self._prefix}{{dm:{channel}}}:agent"

@@ -198,6 +198,36 @@ class Settings(BaseSettings):
         description="Reach the model through Vertex AI with the machine's own credentials.",
     )
 
+    google_cloud_project: str | None = Field(
+        default=None,
+        validation_alias="GOOGLE_CLOUD_PROJECT",
+        description="The project of Vertex AI.",
+    )
+    google_cloud_location: str | None = Field(
+        default=None,
+        validation_alias="GOOGLE_CLOUD_LOCATION",
+        description="The location of Vertex AI, such as global.",
+    )
+    gemini_timeout: Duration = Field(
+        default=timedelta(minutes=1), description="How long one answer of the model may take."
+    )
+    model_fallbacks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default=(), description="Models asked in turn when the one before does not answer."
+    )
+    context_window: int = Field(
+        default=100_000,
+        ge=0,
+        description="Tokens a model reads of a conversation; older turns are summed up. 0: all.",
+    )
+    turn_tokens: int = Field(
+        default=0, ge=0, description="Tokens one turn may use up. 0: no limit."
+    )
+    daily_tokens: int = Field(
+        default=0,
+        ge=0,
+        description="Tokens after which a person begins no more turns that day (UTC). 0: no limit.",
+    )
+
     roles: Annotated[tuple[Role, ...], NoDecode, BeforeValidator(_listed)] = Field(
         default=("web", "worker", "clock"),
         min_length=1,
@@ -405,10 +435,18 @@ class Settings(BaseSettings):
     def require_model(self) -> None:
         """Refuse to run without a model unless MODEL asks for the rehearsal.
 
-        Raises SettingsError, which names GEMINI_API_KEY.
+        Raises SettingsError, which names GEMINI_API_KEY or what Vertex AI lacks.
         """
-        if not (self.model == REHEARSAL or self.gemini_api_key or self.vertexai):
+        if self.model == REHEARSAL:
+            return
+        if not (self.gemini_api_key or self.vertexai):
             raise SettingsError("GEMINI_API_KEY is missing; MODEL=rehearsal runs without an LLM.")
+        place = self.google_cloud_project and self.google_cloud_location
+        if self.vertexai and not (self.gemini_api_key or place):
+            raise SettingsError(
+                "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are missing beside"
+                " GOOGLE_GENAI_USE_VERTEXAI."
+            )
 
 
 def variable(field: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import aclosing
 from agents import (
     Agent,
     ModelUnavailable,
+    RunConfig,
     Runner,
     SessionBusy,
     SessionConflict,
@@ -59,6 +60,7 @@ class Worker:
         owner: str,
         lease: int = 30_000,
         concurrency: int = 16,
+        run_config: RunConfig | None = None,
     ) -> None:
         """Keep the parts; nothing runs yet."""
         self._index = index
@@ -70,6 +72,7 @@ class Worker:
         self._owner = owner
         self._lease = lease
         self._concurrency = concurrency
+        self._run_config = run_config
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
@@ -184,7 +187,8 @@ class Worker:
     async def _serve(self, key: SessionKey, debt: Debt) -> None:
         """Work off the inbox; what each stored event owes is paid before the next step."""
         runner = self._runners.get(key.app, self._farewell)
-        async with aclosing(runner.serve(key, owner=self._owner, lease=self._lease)) as events:
+        run = runner.serve(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
+        async with aclosing(run) as events:
             async for event in events:
                 if not event.partial:
                     await self._secretary.settle(key)
@@ -197,15 +201,17 @@ class Worker:
             await debt.pay()
 
     def _pause_after(self, key: SessionKey, raised: Exception) -> float:
-        """Seconds to wait after a turn failed, longer each time."""
+        """Seconds to wait after a turn failed: longer each time, and as long as was asked for."""
+        asked = 0.0
         match raised:
             case SessionConflict():
                 logs.warning("lease.lost")
                 return 0
             case ModelUnavailable():
                 logs.warning("model.failed", error=raised)
+                asked = raised.retry_after or 0.0
             case _:
                 logs.error("turn.failed", error=raised)
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        return RETRIES[min(failures, len(RETRIES) - 1)]
+        return max(RETRIES[min(failures, len(RETRIES) - 1)], asked)

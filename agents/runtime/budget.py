@@ -10,7 +10,6 @@ from agents.runtime.errors import (
 )
 from agents.runtime.patience import Patience
 from agents.runtime.story import Story
-from agents.runtime.usage import tokens, usage
 
 Spent = Callable[[str], Awaitable[int]]
 """How many tokens a person has used up today."""
@@ -72,7 +71,8 @@ class Budget:
             raise LlmCallsLimitExceededError(
                 f"more than {config.max_llm_calls} calls of the model in a run"
             )
-        if 0 < config.turn_tokens <= tokens(usage(story.events, invocation=invocation)):
+        spent = sum(e.tokens for e in story.events if e.invocation_id == invocation)
+        if 0 < config.turn_tokens <= spent:
             raise TokensSpentError(f"more than {config.turn_tokens} tokens in a turn")
         if not (begins and config.daily_tokens and self.spent):
             return

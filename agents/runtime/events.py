@@ -39,6 +39,7 @@ class Event(BaseModel):
     the epoch. Ids of calls are ours, `<version>-<part>`; `model_ids` maps them to the ids the model
     used, where it used any. `questions` maps the id of a request for confirmation to its question:
     only the runtime fills it. `pending` are calls whose body ran and whose result comes later.
+    `usage` are the tokens of the model: `in`, `out`, `cached`, `thoughts`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -64,6 +65,11 @@ class Event(BaseModel):
     def id(self) -> str:
         """The event's id, unique in its session; empty while it is not stored."""
         return str(self.version) if self.version else ""
+
+    @property
+    def tokens(self) -> int:
+        """What limits count: tokens in, out and thought; cached ones are among those in."""
+        return sum(self.usage.get(name, 0) for name in ("in", "out", "thoughts"))
 
     @property
     def parts(self) -> list[types.Part]:

@@ -7,6 +7,7 @@ a crash are served by the same loop: it loads the events and asks.
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from google.genai import types
 from pydantic import JsonValue
@@ -18,7 +19,7 @@ from agents.runtime.calling import outcomes
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.gemini import Gemini, GeminiOptions
-from agents.runtime.held import Companion, Held, hold, nothing
+from agents.runtime.held import Companion, Held, Permit, freely, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.messages import accepted
 from agents.runtime.model import Model
@@ -240,16 +241,12 @@ def _resolved(agent: Agent, models: Models | Model | None) -> dict[int, Model]:
         if not isinstance(model, str):
             found[id(member)] = model
             continue
+        if models is None:
+            models = Gemini(DEFAULT_MODEL, GeminiOptions()).named
         if model not in named:
-            named[model] = _model(model, models)
+            named[model] = models(model) if callable(models) else models
         found[id(member)] = named[model]
     return found
-
-
-def _model(name: str, models: Models | Model | None) -> Model:
-    if models is None:
-        return Gemini(name or DEFAULT_MODEL, GeminiOptions())
-    return models(name) if callable(models) else models
 
 
 def _members(agent: Agent, inherited: str | Model) -> Iterator[tuple[Agent, str | Model]]:

@@ -36,6 +36,15 @@ class Session:
     last_update_time: float = 0.0
     version: int = 0
 
+    def usage(self, invocation_id: str | None = None) -> dict[str, int]:
+        """The tokens of its models, or those of one turn: `in`, `out`, `cached`, `thoughts`."""
+        total: dict[str, int] = {}
+        for event in self.events:
+            if invocation_id in (None, event.invocation_id):
+                for name, count in event.usage.items():
+                    total[name] = total.get(name, 0) + count
+        return total
+
 
 class SessionService:
     """Sessions in a slot."""

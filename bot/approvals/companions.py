@@ -13,22 +13,16 @@ from typing import Literal
 from google.genai import types
 
 from agents import Companions, Event, Post, Settle
-from bot.approvals import audit, posts
+from bot.approvals import audit, faults, posts
 from bot.approvals.asked import asked
 from bot.approvals.request import Approval
-from bot.approvals.scene import USER, Plan, Scene, merged
-
-FAULTS = {
-    "MAX_TOKENS": "My answer became too long and was cut off.",
-    "SAFETY": "The model would not answer this.",
-    "RECITATION": "The model would not answer this.",
-}
-FAULT = "Something went wrong, so I stopped here. Please say it again, or ask an operator."
+from bot.approvals.scene import USER, Plan, Scene, merged, requester
 
 
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
     """What goes into the slot together with these new events, which have their versions."""
     plans = [_said(event, scene) for event in events]
+    plans += [_paid(event, scene) for event in events if event.usage]
     plans += [_answered(event, scene) for event in events]
     plans += [asked(event, request_id, scene) for event in events for request_id in event.questions]
     return merged(plans)
@@ -43,9 +37,16 @@ def _said(event: Event, scene: Scene) -> Plan:
     if text:
         owed.append(posts.answer(f"o:{event.version}:0", scene.thread, text=text))
     if event.error_code:
-        said = FAULTS.get(event.error_code, FAULT)
+        said = faults.sentence(event.error_code)
         owed.append(posts.notice(f"o:{event.version}:1", scene.thread, text=said))
     return Plan(companions=Companions(posts=owed))
+
+
+def _paid(event: Event, scene: Scene) -> Plan:
+    """What a model was paid for this event goes on the account of the person behind it."""
+    person = requester(scene.story.events, event)
+    commands = scene.rules.spent(scene.key, person, event.tokens, scene.now)
+    return Plan(companions=Companions(index=commands))
 
 
 def _answered(event: Event, scene: Scene) -> Plan:

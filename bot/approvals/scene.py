@@ -15,6 +15,13 @@ USER = "user"
 
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
 """The index commands that make an approval due: session, id of the approval, when (ms)."""
+Spent = Callable[[SessionKey, str, int, int], Sequence[Command]]
+"""The index commands that count what a person used up: session, person, tokens, when (ms)."""
+
+
+def uncounted(_key: SessionKey, _person: str, _tokens: int, _now: int) -> Sequence[Command]:
+    """No commands: nobody's tokens are counted."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +33,7 @@ class Rules:
     """
 
     due: Due
+    spent: Spent = uncounted
     policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
         default_factory=dict[str, Sequence[ApprovalPolicy]]
     )

@@ -52,14 +52,23 @@ class GeminiOptions:
 class Gemini:
     """A Model that asks Gemini, under the name in the request or else `model`.
 
-    One serves all agents of a process. Made and closed in the loop that uses it.
+    One client serves all agents of a process. Made and closed in the loop that uses it.
     """
 
-    def __init__(self, model: str, options: GeminiOptions) -> None:
-        """Make the client; nothing is sent yet. Raises UsageError when it has no key."""
+    def __init__(
+        self, model: str, options: GeminiOptions, *, client: genai.Client | None = None
+    ) -> None:
+        """Make the client, if there is none; nothing is sent yet.
+
+        Raises UsageError when it has no key.
+        """
         self._model = model
-        self._fallbacks = tuple(options.fallbacks)
-        self._client = _client(options)
+        self._options = options
+        self._client = client or _client(options)
+
+    def named(self, model: str) -> "Gemini":
+        """The same client for another model; empty is its own. The one it came from closes it."""
+        return Gemini(model or self._model, self._options, client=self._client)
 
     async def __aenter__(self) -> Self:
         """Use the client for the length of a block."""
@@ -84,7 +93,7 @@ class Gemini:
         """
         name = request.model or self._model
         failures: list[ModelUnavailable] = []
-        for model in (name, *(other for other in self._fallbacks if other != name)):
+        for model in (name, *(other for other in self._options.fallbacks if other != name)):
             try:
                 async with aclosing(self._answer(model, request, stream=stream)) as answer:
                     async for response in answer:
