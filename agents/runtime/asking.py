@@ -194,7 +194,8 @@ class Asking:
         return {cid for cid, tool in calls if cid and tool and tool.is_long_running}
 
     def _delta(self, event: Event) -> dict[str, JsonValue]:
-        delta = cast("dict[str, JsonValue]", to_json(self.context.state.delta()))
+        changed = self.context.state.delta()
+        delta = cast("dict[str, JsonValue]", to_json(changed)) if changed else {}
         key = self.step.agent.output_key
         if key and event.parts and not event.get_function_calls():
             delta[key] = "".join(event.texts())

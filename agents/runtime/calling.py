@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 
 Response = dict[str, JsonValue]
 
+_FREE: tuple[str, Response | None] = ("", None)
+
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     """What comes of the calls of a batch, in their order; bodies run at the same time.
@@ -41,6 +43,9 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     """
     live = held.view(step.calls[0].invocation, step.calls[0].branch)
     callings = [Calling(held, step, call, live=live, hooks=hooks) for call in step.calls]
+    if len(callings) == 1:
+        outcome = await callings[0].outcome()
+        return [outcome] if outcome else []
     found = await asyncio.gather(
         *(calling.outcome() for calling in callings), return_exceptions=True
     )
@@ -146,8 +151,9 @@ class Calling:
 
     async def _judged(self, tool: Tool, bound: Bound) -> Outcome | None:
         call, asked = self.call, self.call.question
-        if asked is not None and self._question(tool, bound, asked).digest != asked.digest:
-            return self._answered(gate.changed(call.name))
+        now = self._question(tool, bound, asked) if asked is not None else None
+        if asked and now and now.digest != asked.digest and call.answer and call.answer.confirmed:
+            return self._asked_anew(now, changes=gate.differences(asked, now))
         needed = asked is not None or await tool.needs_confirmation(bound, self.context)
         match verdict(needed=needed, answer=call.answer):
             case "ask":
@@ -164,13 +170,19 @@ class Calling:
             return entered(call, bound, user=self.held.user(call.invocation))
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
+        again, audit = (
+            await self.held.permit(self.held.key, call.request) if call.request else _FREE
+        )
+        if again and call.question:
+            return self._asked_anew(call.question, changes=[again])
         may_ask = call.question is None and _takes_context(tool)
         start = Start(
             fence=self.held.fence,
             cid=call.id,
             step=f"{call.id}:ask" if may_ask else call.id,
             request=call.request,
-            digest=call.question.digest if call.question else "",
+            digest=self._digest(tool, bound),
+            audit=audit,
         )
         started = await self.held.slot.start_call(self.held.key, start)
         return await self._permitted(tool, bound, started)
@@ -244,6 +256,7 @@ class Calling:
             hint=request.hint,
             payload_schema=schema,
             dynamic=dynamic,
+            defaults=tuple(sorted(bound.defaults)),
         )
         question = self._question(tool, bound, told)
         story = self.held.story
@@ -259,6 +272,29 @@ class Calling:
         )
         actions = _actions(self.context) if dynamic else EventActions()
         return Outcome(call=self.call, report=Report(actions=actions), ask=ask)
+
+    def _asked_anew(self, question: Question, *, changes: list[str]) -> Outcome:
+        """The same question once more, for what people agreed to does not stand any more."""
+        asked = [
+            found.payload
+            for event in self.held.story.events
+            if (found := event.actions.requested_tool_confirmations.get(self.call.id))
+        ]
+        ask = Ask(
+            question=question.model_copy(update={"changes": tuple(changes)}),
+            args=cast(Response, to_json(self.args)),
+            shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
+            placeholder=gate.waits(question.tool),
+            superseded=[],
+        )
+        return Outcome(call=self.call, report=Report(), ask=ask)
+
+    def _digest(self, tool: Tool, bound: Bound) -> str:
+        """The digest of the very objects that the body is handed, taken just before."""
+        asked = self.call.question
+        if asked is None:
+            return ""
+        return self._question(tool, bound.written(), asked).digest
 
     def _question(self, tool: Tool, bound: Bound, told: Question) -> Question:
         """The question as it stands for the call as it would run now, digest included."""
@@ -285,9 +321,12 @@ def _takes_context(tool: Tool) -> bool:
 
 
 def _actions(context: ToolContext) -> EventActions:
-    delta = cast(Response, to_json(context.state.delta()))
+    delta = context.state.delta()
+    if not delta:
+        return context.actions
+    plain = cast(Response, to_json(delta))
     return context.actions.model_copy(
-        update={"state_delta": {**context.actions.state_delta, **delta}}
+        update={"state_delta": {**context.actions.state_delta, **plain}}
     )
 
 

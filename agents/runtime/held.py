@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -28,6 +28,17 @@ Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
 """What goes into the slot with new events: (key, story with them, the new events, now in ms)."""
 
 
+Leave = tuple[str, Json | None]
+"""Why people have to be asked anew, empty when a call may start; and the start's audit entry."""
+Permit = Callable[[SessionKey, str], Awaitable[Leave]]
+"""What those who asked say about the start of an approved call: (key, id of the question)."""
+
+
+async def freely(_key: SessionKey, _request: str) -> Leave:
+    """What was approved may start."""
+    return "", None
+
+
 def nothing(*_told: object) -> Companions:
     """No companions."""
     return NOTHING
@@ -41,7 +52,13 @@ class Held:
     """
 
     def __init__(
-        self, slot: Slot, key: SessionKey, begun: Begun, *, companion: Companion = nothing
+        self,
+        slot: Slot,
+        key: SessionKey,
+        begun: Begun,
+        *,
+        companion: Companion = nothing,
+        permit: Permit = freely,
     ) -> None:
         """Take over what `begin` answered."""
         self.slot = slot
@@ -58,6 +75,7 @@ class Held:
         self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
         self.entry: str | None = None
         self.lost = False
+        self.permit = permit
         self._companion = companion
         self._head = begun.head
         self._heard: list[Event] = []
@@ -121,8 +139,9 @@ class Held:
         companions = self._companion(self.key, self.story, new, self.now) if new else NOTHING
         self.notes.update(companions.notes)
         opened, closed = self._open_calls()
-        deltas = [event.actions.state_delta for event in new]
-        state = {key: value for delta in deltas for key, value in delta.items()}
+        state: Json = {}
+        for event in new:
+            state |= event.actions.state_delta
         return Commit(
             id=f"{self.fence}-{self._commits}",
             fence=self.fence,
@@ -184,7 +203,13 @@ class Held:
 
 @contextlib.asynccontextmanager
 async def hold(
-    slot: Slot, key: SessionKey, *, owner: str, lease: int, companion: Companion = nothing
+    slot: Slot,
+    key: SessionKey,
+    *,
+    owner: str,
+    lease: int,
+    companion: Companion = nothing,
+    permit: Permit = freely,
 ) -> AsyncGenerator[Held]:
     """Take a session in hand for as long as the block lasts; raises SessionBusy.
 
@@ -193,23 +218,43 @@ async def hold(
     begun = await slot.begin(key, owner=owner, lease=lease)
     if isinstance(begun, Busy):
         raise SessionBusy(begun.until)
-    held = Held(slot, key, begun, companion=companion)
-    heartbeat = asyncio.create_task(_beat(held, lease))  # lives exactly as long as the block
+    held = Held(slot, key, begun, companion=companion, permit=permit)
+    heartbeat = _Heartbeat(held, lease)
     try:
         yield held
     finally:
-        heartbeat.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await heartbeat
+        heartbeat.stop()
         with contextlib.suppress(SessionConflict, StoreUnavailable):
             await slot.release(key, held.fence)
 
 
-async def _beat(held: Held, lease: int) -> None:
-    while not held.lost:
-        await asyncio.sleep(lease / 3000)
+class _Heartbeat:
+    """Renews a lease three times in its length; costs nothing while there is nothing to renew."""
+
+    def __init__(self, held: Held, lease: int) -> None:
+        self.held = held
+        self.lease = lease
+        self.task: asyncio.Task[None] | None = None
+        self.timer = self._later()
+
+    def stop(self) -> None:
+        self.timer.cancel()
+        if self.task is not None:
+            self.task.cancel()
+
+    def _later(self) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(self.lease / 3000, self._beat)
+
+    def _beat(self) -> None:
+        self.task = asyncio.create_task(self._renew())  # no longer than the block: see stop
+        self.timer = self._later()
+
+    async def _renew(self) -> None:
+        held = self.held
         with contextlib.suppress(StoreUnavailable):
-            held.lost = not await held.slot.renew(held.key, held.fence, lease=lease)
+            held.lost = held.lost or not await held.slot.renew(
+                held.key, held.fence, lease=self.lease
+            )
 
 
 def _open_call(call: Call, note: Json) -> OpenCall:

@@ -17,6 +17,7 @@ from agents.runtime.agent import Agent
 from agents.runtime.compaction import SO_FAR, compaction, readable, speech
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
+from agents.runtime.parts import content, response_part, text_part
 from agents.runtime.story import USER, Answer, Call, Story
 
 PREAMBLE = "For context, what another agent did:"
@@ -39,11 +40,11 @@ def contents(
     """
     strand = story.branch(branch)
     if agent.include_contents == "none":
-        return _read(agent, story, strand.events[_last_turn(strand.events) :], notes)
+        return _read(agent, story, strand.events[_last_turn(strand.events) :], notes=notes)
     if branch is not None:
-        return _read(agent, story, strand.events, notes)
+        return _read(agent, story, strand.events, notes=notes)
     events = readable(story, strand, window=window)
-    return [*_before(strand.events), *_read(agent, story, events, notes)]
+    return [*_before(strand.events), *_read(agent, story, events, notes=notes)]
 
 
 def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
@@ -51,17 +52,17 @@ def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content
     events = story.branch(None).events
     done = compaction(events)
     between = [e for e in events if (done.until if done else 0) <= e.version < until]
-    return [*_before(events), *_read(agent, story, between, None)]
+    return [*_before(events), *_read(agent, story, between, notes=None)]
 
 
 def _read(
-    agent: Agent, story: Story, events: list[Event], notes: Notes | None
+    agent: Agent, story: Story, events: list[Event], *, notes: Notes | None
 ) -> list[types.Content]:
     talk = [event.version for event in events if speech(event)]
     last = events[-1].version if events else 0
     told = [e.version for e in events if e.author == agent.name and any(e.texts())]
     reader = _Reader(agent, story, talk=talk, told=told, notes=notes or {}, last=last)
-    return [content for event in events for content in reader.read(event)]
+    return [each for event in events for each in reader.read(event)]
 
 
 def _before(events: list[Event]) -> list[types.Content]:
@@ -69,7 +70,7 @@ def _before(events: list[Event]) -> list[types.Content]:
     done = compaction(events)
     if done is None:
         return []
-    return [types.Content(role="user", parts=[types.Part(text=SO_FAR + done.summary)])]
+    return [content("user", [text_part(SO_FAR + done.summary)])]
 
 
 def _last_turn(events: list[Event]) -> int:
@@ -113,14 +114,13 @@ class _Reader:
 
     def _heard(self, event: Event) -> list[types.Content]:
         said = [part for part in event.parts if part.function_response is None]
-        content = [types.Content(role="user", parts=said)] if said else []
-        return self._late(event) + content
+        return self._late(event) + ([content("user", said)] if said else [])
 
     def _spoken(self, event: Event) -> list[types.Content]:
         parts = [_wire_call(part, event) for part in event.parts if not _forged(part)]
         if not parts:
             return []
-        spoken = types.Content(role="model", parts=parts)
+        spoken = content("model", parts)
         calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
         answers = [
             part
@@ -128,7 +128,7 @@ class _Reader:
             if call.name != REQUEST_CONFIRMATION
             for part in self._response(call, event)
         ]
-        return [spoken, types.Content(role="user", parts=answers)] if answers else [spoken]
+        return [spoken, content("user", answers)] if answers else [spoken]
 
     def _response(self, call: Call, event: Event) -> list[types.Part]:
         shown = [a for a in call.responses if not self._apart(call, a.version)]
@@ -138,8 +138,8 @@ class _Reader:
         if not real:
             response = {**(response or {"status": "pending"}), **self.notes.get(call.id, {})}
         wire_id = event.model_ids.get(call.id)
-        answer = types.FunctionResponse(id=wire_id, name=call.name, response=response)
-        return [types.Part(function_response=answer), *(newest.beside if newest else ())]
+        answer = response_part(wire_id, call.name, response)
+        return [answer, *(newest.beside if newest else ())]
 
     def _late(self, event: Event) -> list[types.Content]:
         """News of calls that stand apart from them: told as what was heard then."""
@@ -152,8 +152,8 @@ class _Reader:
                 text = NEWS.format(name=call.name) + json.dumps(
                     response.response or {}, ensure_ascii=False, default=str
                 )
-                parts.append(types.Part(text=text))
-        return [types.Content(role="user", parts=parts)] if parts else []
+                parts.append(text_part(text))
+        return [content("user", parts)] if parts else []
 
     def _newest(self, call: Call, event: Event) -> bool:
         real = [a.version for a in call.responses if not a.placeholder]
@@ -191,8 +191,8 @@ class _Reader:
 
     def _quoted(self, event: Event) -> list[types.Content]:
         texts = [text for part in event.parts if (text := _quote(event.author, part))]
-        parts = [types.Part(text=text) for text in (PREAMBLE, *texts)]
-        return [types.Content(role="user", parts=parts)] if texts else []
+        parts = [text_part(text) for text in (PREAMBLE, *texts)]
+        return [content("user", parts)] if texts else []
 
 
 def _between(versions: list[int], after: int, before: int) -> bool:

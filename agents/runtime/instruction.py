@@ -33,4 +33,4 @@ def fill(template: str, state: Mapping[str, Any]) -> str:
             return "" if optional else text
         return str(state[name])
 
-    return FIELD.sub(value, template)
+    return FIELD.sub(value, template) if "{" in template else template

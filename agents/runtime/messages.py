@@ -7,6 +7,7 @@ from google.genai import types
 from agents.runtime.confirmation import REQUEST_CONFIRMATION, read_answer
 from agents.runtime.errors import AnswerError
 from agents.runtime.events import Event, EventActions
+from agents.runtime.parts import content
 from agents.runtime.payload import check
 from agents.runtime.slot.port import Entry
 from agents.runtime.story import USER, Call, Story
@@ -24,13 +25,13 @@ def accepted(message: types.Content, story: Story) -> types.Content:
         raise AnswerError("a message of a user must not contain function calls")
     responses = [part.function_response for part in parts if part.function_response]
     if not responses:
-        return types.Content(role="user", parts=parts)
+        return content("user", parts)
     if len(responses) < len(parts):
         raise AnswerError("answers to calls must not be mixed with other parts")
     answers = [_accepted(response, story) for response in responses]
     if len({call.invocation for call, _ in answers}) > 1:
         raise AnswerError("the answers belong to different invocations; send them apart")
-    return types.Content(role="user", parts=[part for _, part in answers])
+    return content("user", [part for _, part in answers])
 
 
 def _accepted(response: types.FunctionResponse, story: Story) -> tuple[Call, types.Part]:
@@ -75,9 +76,9 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
     A text starts an invocation, an answer re-enters the one of its call; answers to calls of
     nested agents go to their strands, one event each.
     """
-    content = types.Content.model_validate(entry.body.get("content") or {"role": "user"})
+    said = types.Content.model_validate(entry.body.get("content") or {"role": "user"})
     strands: dict[tuple[str | None, str], list[types.Part]] = {}
-    for part in content.parts or []:
+    for part in said.parts or []:
         place = _place(part, story, version)
         if place is not None:
             strands.setdefault(place, []).append(part)
@@ -90,7 +91,7 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
             author=USER,
             user_id=str(user_id) if user_id else None,
             branch=branch,
-            content=types.Content(role="user", parts=parts),
+            content=content("user", parts),
             actions=EventActions(state_delta=delta if isinstance(delta, dict) else {}),
             timestamp=now,
         )

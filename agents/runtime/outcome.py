@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, request_part
 from agents.runtime.events import Event, EventActions
+from agents.runtime.parts import call_part, content, response_part
 from agents.runtime.story import Call
 
 ASKED_AGAIN = ToolConfirmation(
@@ -79,14 +80,12 @@ def _closed(call: Call, *, now: float) -> Event:
 
     Only a nested agent is told at once: its caller waits for it.
     """
-    response = types.FunctionResponse(
-        id=call.id, name=call.name, response=rejection(ASKED_AGAIN, tool=call.name)
-    )
+    answer = response_part(call.id, call.name, rejection(ASKED_AGAIN, tool=call.name))
     return Event(
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
-        content=types.Content(role="user", parts=[types.Part(function_response=response)]),
+        content=content("user", [answer]),
         actions=EventActions(skip_summarization=None if call.branch else True),
         timestamp=now,
     )
@@ -116,7 +115,7 @@ def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
-        content=types.Content(role="user", parts=parts) if parts else None,
+        content=content("user", parts) if parts else None,
         actions=actions,
         pending=pending,
         timestamp=now,
@@ -131,11 +130,7 @@ def _parts(outcome: Outcome) -> list[types.Part]:
     elif outcome.report.response is not None:
         answers.append((outcome.report.response, False))
     parts = [
-        types.Part(
-            function_response=types.FunctionResponse(
-                id=call.id, name=call.name, response=dict(answer), will_continue=more or None
-            )
-        )
+        response_part(call.id, call.name, dict(answer), more=more or None)
         for answer, more in answers
     ]
     return parts + list(outcome.report.parts)
@@ -165,7 +160,7 @@ def _request_event(asks: Sequence[Outcome], *, now: float) -> Event:
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
-        content=types.Content(role="model", parts=[_request(o.call, o.ask) for o in asks if o.ask]),
+        content=content("model", [_request(o.call, o.ask) for o in asks if o.ask]),
         questions={str(i): o.ask.question for i, o in enumerate(asks) if o.ask},
         timestamp=now,
     )
@@ -185,7 +180,7 @@ def _at(event: Event, version: int) -> Event:
     return event.model_copy(
         update={
             "version": version,
-            "content": types.Content(role="model", parts=parts),
+            "content": content("model", parts),
             "questions": dict(zip(ids, event.questions.values(), strict=True)),
             "long_running_tool_ids": set(ids),
         }
@@ -194,16 +189,16 @@ def _at(event: Event, version: int) -> Event:
 
 def _with_id(part: types.Part, call_id: str) -> types.Part:
     call = part.function_call
-    return types.Part(function_call=call.model_copy(update={"id": call_id})) if call else part
+    return call_part(call.model_copy(update={"id": call_id})) if call else part
 
 
 def spoken(
-    content: types.Content, *, version: int, author: str, invocation: str, branch: str | None
+    said: types.Content, *, version: int, author: str, invocation: str, branch: str | None
 ) -> Event:
     """The event of a model's reply at its version: each call gets its id, `<version>-<part>`."""
     parts: list[types.Part] = []
     model_ids: dict[str, str] = {}
-    for i, part in enumerate(content.parts or []):
+    for i, part in enumerate(said.parts or []):
         call = part.function_call
         if call is None:
             parts.append(part)
@@ -218,6 +213,6 @@ def spoken(
         invocation_id=invocation,
         author=author,
         branch=branch,
-        content=types.Content(role="model", parts=parts),
+        content=content("model", parts),
         model_ids=model_ids,
     )

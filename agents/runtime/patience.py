@@ -29,6 +29,14 @@ class Patience:
 
         Raises ModelUnavailable when patience is at its end.
         """
+        faults: list[ModelUnavailable] = []
+        try:
+            async for response in model.generate_content_async(request, stream=stream):
+                yield response
+        except ModelUnavailable as error:
+            faults.append(error)
+        else:
+            return
         trying = AsyncRetrying(
             retry=retry_if_exception_type(ModelUnavailable),
             wait=self._wait,
@@ -37,6 +45,8 @@ class Patience:
         )
         async for attempt in trying:
             with attempt:
+                if faults:
+                    raise faults.pop()
                 answer = model.generate_content_async(request, stream=stream)
                 async for response in answer:
                     yield response

@@ -42,6 +42,8 @@ def recorded() -> list[Any]:
     """One row per function of the peer's recorded declarations, without agents and failures."""
     rows: list[Any] = []
     for path in sorted(CASES.glob("*-decl-*.json")):
+        if path.name.endswith(".ours.json"):
+            continue
         case = json.loads(path.read_text())
         kinds = {tool["func"]: tool["kind"] for tool in case["tools"]}
         for entry in case["expect"]["declarations"]:
