@@ -1,0 +1,250 @@
+"""The sweep over tickets, on a real server: who is looked at, what is told, and when again."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+
+from agents import Companions, Ticket
+from agents.runtime.slot.port import Begun, Commit, OpenCall
+from agents.runtime.slot.redis import Client, RedisSlot, connect
+from bot.clock import Walk
+from bot.errors import TicketsUnavailable
+from bot.index import Index
+from bot.tickets.news import Waiting
+from bot.tickets.poll import Poll
+from tests.bot.tickets.samples import CID, KEY, NAME
+
+LEASE = timedelta(milliseconds=400)
+PAUSE = timedelta(seconds=5)
+DAY = 86_400_000
+
+
+@dataclass
+class Elsewhere:
+    """A ticket system whose tickets others work on; what is no ticket is raised or waited for."""
+
+    tickets: dict[str, Ticket | Exception | asyncio.Event] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    async def create(self, *, subject: str, urgency: str, requester: str, key: str) -> Ticket:
+        """Nobody opens tickets here."""
+        raise NotImplementedError
+
+    async def get(self, ticket_id: str) -> Ticket | None:
+        """How it stands."""
+        self.asked.append(ticket_id)
+        found = self.tickets.get(ticket_id)
+        if isinstance(found, Exception):
+            raise found
+        if isinstance(found, asyncio.Event):
+            await found.wait()
+            return None
+        return found
+
+
+@dataclass
+class Office:
+    """A session that waits for the ticket T-1, and whoever looks at it."""
+
+    redis: Client
+    slot: RedisSlot
+    index: Index
+    elsewhere: Elsewhere
+    prefix: str
+
+    def clock(self) -> Poll:
+        """One of any number of clocks."""
+        return Poll(
+            slot=self.slot,
+            index=self.index,
+            tickets=self.elsewhere,
+            lease=LEASE,
+            pause=PAUSE,
+            chance=lambda: 0.5,
+        )
+
+    async def waits(self, *, until: int = DAY, cid: str = CID, due: bool = True) -> int:
+        """Open a call that waits for T-1; the store's time."""
+        await self.slot.apply(KEY, state={}, create=True)
+        begun = await self.slot.begin(KEY, owner="test", lease=5_000)
+        assert isinstance(begun, Begun)
+        note = Waiting(
+            ticket="T-1",
+            seen=Ticket(id="T-1").mark,
+            news=0,
+            since=begun.now,
+            until=begun.now + until,
+            person="UANA",
+        ).note()
+        call = OpenCall(name=NAME, kind="news", version=1, note=note)
+        index = self.index.ticket_due(KEY, cid, 0) if due else ()
+        commit = Commit(
+            id=uuid.uuid4().hex,
+            fence=begun.fence,
+            version=0,
+            opened={cid: call},
+            companions=Companions(index=index),
+        )
+        await self.slot.commit(KEY, commit)
+        await self.slot.release(KEY, begun.fence)
+        return begun.now
+
+    async def closes(self) -> None:
+        """The call has its last answer."""
+        begun = await self.slot.begin(KEY, owner="test", lease=5_000)
+        commit = Commit(id=uuid.uuid4().hex, fence=begun.fence, version=0, closed=[CID])
+        await self.slot.commit(KEY, commit)
+        await self.slot.release(KEY, begun.fence)
+
+    async def inbox(self) -> int:
+        """How much was put to the session."""
+        view = await self.slot.read(KEY, parts=())
+        return view.inbox
+
+    async def due(self) -> float | None:
+        """When the ticket is looked at next."""
+        return await self.redis.zscore(f"{self.prefix}{{due}}:tick", f"{KEY}|{CID}")
+
+
+@pytest.fixture
+async def office(store_server: str) -> AsyncIterator[Office]:
+    """A store of its own."""
+    prefix = f"{uuid.uuid4().hex}:"
+    async with connect(store_server) as client:
+        slot, index = RedisSlot(client, prefix=prefix), Index(client, prefix=prefix)
+        yield Office(client, slot, index, Elsewhere({"T-1": Ticket(id="T-1")}), prefix)
+
+
+async def test_a_ticket_that_has_not_changed_is_looked_at_later(office: Office):
+    """Nothing is told, and the next look is a pause away."""
+    now = await office.waits()
+    assert await office.clock().look() == 1
+    assert await office.inbox() == 0
+    assert await office.due() == pytest.approx(now + 5_000, abs=1_500)
+    assert await office.clock().look() == 0
+
+
+async def test_news_are_put_to_the_session(office: Office):
+    """The session is told once, and is due at once."""
+    await office.waits()
+    office.elsewhere.tickets["T-1"] = Ticket(id="T-1", status="in_progress", progress=30)
+    await office.clock().look()
+    begun = await office.slot.begin(KEY, owner="test", lease=5_000)
+    [part] = begun.head.body["content"]["parts"]
+    assert begun.head.body["user_id"] == "UANA"
+    assert part["function_response"]["id"] == CID
+    assert part["function_response"]["response"]["progress"] == 30
+    assert [claim.key for claim in await office.index.claim(10, lease=1)] == [KEY]
+
+
+async def test_two_clocks_tell_it_once(office: Office):
+    """Both find the same end; the session hears of one."""
+    await office.waits()
+    office.elsewhere.tickets["T-1"] = Ticket(id="T-1", status="resolved")
+    for _ in range(2):
+        await office.index.send(office.index.ticket_due(KEY, CID, 0))
+        await asyncio.gather(office.clock().look(), office.clock().look())
+    assert await office.inbox() == 1
+
+
+async def test_nothing_is_asked_while_the_session_has_not_read(office: Office):
+    """What was told may not be noted yet, so it would be told again."""
+    await office.waits()
+    office.elsewhere.tickets["T-1"] = Ticket(id="T-1", status="in_progress")
+    await office.clock().look()
+    office.elsewhere.tickets["T-1"] = Ticket(id="T-1", status="in_progress", progress=10)
+    await office.index.send(office.index.ticket_due(KEY, CID, 0))
+    await office.clock().look()
+    assert office.elsewhere.asked == ["T-1"]
+    assert await office.inbox() == 1
+
+
+@pytest.mark.parametrize(
+    ("ticket", "until", "status"),
+    [
+        pytest.param(None, DAY, "deleted", id="gone"),
+        pytest.param(Ticket(id="T-1"), 0, "timeout", id="too late"),
+        pytest.param(Ticket(id="T-1", status="in_progress"), 0, "timeout", id="news too late"),
+        pytest.param(TicketsUnavailable("down"), 0, "timeout", id="nobody to ask, too late"),
+        pytest.param(Ticket(id="T-1", status="resolved"), 0, "resolved", id="done in time"),
+    ],
+)
+async def test_how_waiting_ends(office: Office, ticket, until: int, status: str):
+    """A ticket that is gone ends it, and so does its deadline unless it is done by then."""
+    await office.waits(until=until)
+    office.elsewhere.tickets["T-1"] = ticket
+    await office.clock().look()
+    begun = await office.slot.begin(KEY, owner="test", lease=5_000)
+    [part] = begun.head.body["content"]["parts"]
+    assert part["function_response"]["response"] == {"status": status, "ticket_id": "T-1"}
+    assert begun.head.id == f"ticket:{CID}:T-1:final"
+
+
+@pytest.mark.parametrize(
+    ("after_s", "milliseconds"),
+    [pytest.param(None, 5_000, id="no word"), pytest.param(90.0, 90_000, id="it says when")],
+)
+async def test_a_system_that_does_not_answer_is_asked_later(
+    office: Office, after_s: float | None, milliseconds: int
+):
+    """Nothing is told; Retry-After is kept to."""
+    now = await office.waits()
+    office.elsewhere.tickets["T-1"] = TicketsUnavailable("busy", after_s=after_s)
+    await office.clock().look()
+    assert await office.inbox() == 0
+    assert await office.due() == pytest.approx(now + milliseconds, abs=1_500)
+
+
+async def test_a_system_that_hangs_holds_up_nobody_for_long(office: Office):
+    """After half the lease it counts as not answering."""
+    await office.waits()
+    office.elsewhere.tickets["T-1"] = asyncio.Event()
+    assert await office.clock().look() == 1
+    assert await office.inbox() == 0
+
+
+async def test_one_ticket_that_fails_stops_no_other(office: Office, caplog):
+    """A surprise is logged, and the ticket is looked at again when the claim runs out."""
+    now = await office.waits()
+    office.elsewhere.tickets["T-1"] = RuntimeError("a bug")
+    with caplog.at_level(logging.ERROR, logger="countersign"):
+        assert await office.clock().look() == 1
+    assert [record.msg for record in caplog.records] == ["ticket.failed"]
+    assert await office.due() == pytest.approx(now + 400, abs=1_500)
+
+
+async def test_a_call_that_is_over_is_struck_off(office: Office):
+    """Neither is its ticket asked for, nor is it looked at again."""
+    await office.waits()
+    await office.closes()
+    await office.clock().look()
+    assert office.elsewhere.asked == []
+    assert await office.due() is None
+
+
+async def test_a_session_that_is_gone_is_struck_off(office: Office):
+    """A hint about nothing is forgotten."""
+    await office.index.send(office.index.ticket_due(KEY, CID, 0))
+    await office.clock().look()
+    assert await office.due() is None
+
+
+async def test_a_lost_hint_is_found_again(office: Office):
+    """Walking through the sessions makes a ticket due that the index has forgotten."""
+    now = await office.waits(due=False)
+    walk = Walk(office.slot, office.index, apps=["support"], tenant="T1")
+    assert await walk.step() == 1
+    assert await office.due() == pytest.approx(now, abs=1_500)
+
+
+async def test_walking_by_changes_no_time_to_look(office: Office):
+    """A ticket that is due at its time stays due at that time."""
+    await office.waits(due=False)
+    await office.index.send(office.index.ticket_due(KEY, CID, DAY))
+    await Walk(office.slot, office.index, apps=["support"], tenant="T1").step()
+    assert await office.due() == DAY
