@@ -394,6 +394,7 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
         ring=desk.index.ring,
         nonces=iter(_nonce, ""),
         look_up=desk.look_up,
+        voter=desk.groups.voter,
     )
     waiting = Tickets(
         due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
@@ -405,6 +406,8 @@ def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) 
         session_service=sessions,
         models=watched,
         companion=waiting.beside(secretary.companions),
+        permit=secretary.permit,
+        spent=partial(desk.index.spent_today, team),
         tenant=team,
     )
     return Worker(

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from pydantic import JsonValue, ValidationError
@@ -26,6 +26,11 @@ class Bound:
     as_json: dict[str, JsonValue]
     defaults: frozenset[str]
     dropped: tuple[str, ...]
+
+    def written(self) -> "Bound":
+        """The same call with `as_json` written down anew from the values, as they are now."""
+        plain = {name: to_json(value, strict=True) for name, value in self.values.items()}
+        return replace(self, as_json=plain)
 
 
 @dataclass(frozen=True, slots=True)

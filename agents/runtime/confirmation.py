@@ -49,7 +49,8 @@ class Question(BaseModel):
 
     `args` are the arguments after validation, with defaults filled in (JSON). `payload_schema` is
     a JSON schema object, or None when nothing is asked beyond yes or no. `dynamic` is true when
-    the tool's own body asked.
+    the tool's own body asked. `defaults` are arguments the model left out, `secrets` those that are
+    shown to nobody; `changes` says what is different since people were asked about this call.
     """
 
     call_id: str
@@ -61,6 +62,9 @@ class Question(BaseModel):
     contract: str = ""
     digest: str = ""
     dynamic: bool = False
+    defaults: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:

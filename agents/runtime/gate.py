@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pydantic import JsonValue
 
 from agents.runtime.confirmation import Question
-from agents.runtime.digest import digest
+from agents.runtime.digest import canonical, digest
 from agents.runtime.story import Call, Story
 
 Response = dict[str, JsonValue]
@@ -63,6 +63,41 @@ def rejected_before(story: Story, call: Call, question: Question) -> Call | None
         ),
         None,
     )
+
+
+def differences(before: Question, after: Question) -> list[str]:
+    """What is different between the call people agreed to and the call as it would run now."""
+    names = dict.fromkeys((*before.args, *after.args))
+    told = [
+        f"{name}: {_was(before, name)}, {_is(after, name)}"
+        for name in names
+        if _form(before, name) != _form(after, name)
+    ]
+    if before.contract != after.contract and not told:
+        told.append(f"{after.tool} itself is another version: its parameters, defaults or effects")
+    elif before.contract != after.contract:
+        told.append(f"{after.tool} itself is another version")
+    if before.agent != after.agent:
+        told.append(f"agent: was {before.agent}, is now {after.agent}")
+    return told
+
+
+def _form(question: Question, name: str) -> bytes | None:
+    return canonical(question.args[name]) if name in question.args else None
+
+
+def _was(question: Question, name: str) -> str:
+    found = _form(question, name)
+    if found is None:
+        return "was not there"
+    return "was another value" if name in question.secrets else f"was {found.decode()}"
+
+
+def _is(question: Question, name: str) -> str:
+    found = _form(question, name)
+    if found is None:
+        return "is gone"
+    return "is not shown" if name in question.secrets else f"is now {found.decode()}"
 
 
 def waits(tool: str) -> Response:

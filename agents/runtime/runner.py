@@ -40,8 +40,9 @@ class Runner:
 
     `session_service` is where sessions live (memory by default). `models` resolves the name of a
     model, or is the one model of all agents; without it Gemini is asked, with the key google-genai
-    finds in its environment. `companion` derives from new events what goes into
-    the slot with them. A model that is unavailable is given up after `max_attempts` tries.
+    finds in its environment. `companion` derives from new events what goes into the slot with them,
+    `permit` is asked once more before an approved call starts. A model that is unavailable is given
+    up after `max_attempts` tries.
 
     Raises UsageError when there is no key for Gemini.
     """
@@ -54,6 +55,7 @@ class Runner:
         session_service: SessionService | None = None,
         models: Models | Model | None = None,
         companion: Companion = nothing,
+        permit: Permit = freely,
         plugins: Sequence[Plugin] = (),
         auto_create_session: bool = False,
         max_attempts: int = 5,
@@ -68,6 +70,7 @@ class Runner:
         self._slot = self.session_service.slot
         self._models = _resolved(agent, models)
         self._companion = companion
+        self._permit = permit
         self._plugins = tuple(plugins)
         self._auto_create = auto_create_session
         self._max_attempts = max_attempts
@@ -127,11 +130,21 @@ class Runner:
         and ModelUnavailable when trying again later may help.
         """
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
-        async with hold(
-            self._slot, key, owner=owner, lease=lease, companion=self._companion
-        ) as held:
+        async with self._hold(key, owner=owner, lease=lease) as held:
             async for event in self._steps(held, budget):
                 yield event
+
+    def _hold(
+        self, key: SessionKey, *, owner: str, lease: int
+    ) -> AbstractAsyncContextManager[Held]:
+        return hold(
+            self._slot,
+            key,
+            owner=owner,
+            lease=lease,
+            companion=self._companion,
+            permit=self._permit,
+        )
 
     async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:
         """The loop."""
@@ -205,9 +218,7 @@ class Runner:
     async def _served(self, key: SessionKey, entry_id: str, budget: Budget) -> bool:
         """Serve a session once; False while somebody else does."""
         try:
-            async with hold(
-                self._slot, key, owner=entry_id, lease=LEASE, companion=self._companion
-            ) as held:
+            async with self._hold(key, owner=entry_id, lease=LEASE) as held:
                 async for event in self._steps(held, budget):
                     reader = self._readers.get(held.entry or entry_id)
                     if reader is not None:

@@ -13,7 +13,8 @@ from pydantic import JsonValue
 from agents import ApprovalPolicy
 from bot.approvals.conditions import condition
 from bot.approvals.hours import Calendar, later
-from bot.approvals.terms import Policy, Quota, is_person
+from bot.approvals.request import Approval
+from bot.approvals.terms import Policy, Quota, Vote, is_person, reached
 
 Members = Mapping[str, Sequence[str] | None]
 """Who stands behind a name; None when that could not be looked up just now."""
@@ -137,6 +138,29 @@ def times(policies: Sequence[ApprovalPolicy], *, defaults: Defaults, now: int) -
         escalations=tuple(sorted(each for each in escalations if now < each[0] < end)),
         run_for=run_for,
     )
+
+
+def unsettled(
+    approval: Approval,
+    votes: Sequence[Vote],
+    policies: Sequence[ApprovalPolicy],
+    *,
+    defaults: Defaults,
+) -> str:
+    """Why what was approved may not start after all; empty when it may.
+
+    `votes` are those of people who still have a right, with the names they stand for now. Both the
+    policy of then and that of now have to be met: a looser one of now changes nothing.
+    """
+    if not reached(approval.policy, votes):
+        return "somebody who approved may not decide about this any more"
+    now = resolve(policies, defaults=defaults, requester=approval.requester)
+    if isinstance(now, NoApprovers):
+        return "nobody may decide about this any more"
+    counted = [v for v in votes if now.self_approval or v.person != approval.requester]
+    if not reached(now, counted):
+        return "the rules for this have become stricter"
+    return ""
 
 
 def named(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Rules:
     defaults: Defaults = field(default_factory=Defaults)
     channel: str | None = None
 
-    def declared(self, question: Question) -> tuple[ApprovalPolicy, ...]:
+    def declared(self, question: Question | Approval) -> tuple[ApprovalPolicy, ...]:
         """The policies for one call, as its arguments want them."""
         found = self.policies.get(f"{question.agent}.{question.tool}", ())
         return chosen(found, question.args)

@@ -4,15 +4,24 @@ A runner asks for companions while it composes a commit and cannot wait; so the 
 session are handed in before a turn, and what a turn opens is remembered until it ends.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
-from agents import Companions, Event, SessionKey, Slot, Story
+from pydantic import JsonValue
+
+from agents import Companions, Event, SessionKey, Slot, StoreUnavailable, Story
 from bot import logs
+from bot.approvals import audit
 from bot.approvals.companions import plan
 from bot.approvals.decide import settle
+from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Command
+from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
+from bot.approvals.terms import Vote, in_favour, is_person
 
+Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
+"""Who a person is now, and for which of some names they stand; None when nobody can say."""
+Json = dict[str, JsonValue]
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due now."""
 
@@ -31,6 +40,7 @@ class Secretary:
         ring: Ring,
         nonces: Iterator[str],
         look_up: Callable[[], Awaitable[None]] | None = None,
+        voter: Voter | None = None,
     ) -> None:
         """Know no session yet; `look_up` finds out who stands behind which name now."""
         self._slot = slot
@@ -38,6 +48,7 @@ class Secretary:
         self._ring = ring
         self._nonces = nonces
         self._look_up = look_up
+        self._voter = voter
         self._approvals: dict[SessionKey, dict[str, Approval]] = {}
         self._settling: dict[SessionKey, list[str]] = {}
 
@@ -79,6 +90,40 @@ class Secretary:
             logs.error("settings.unsafe", gap=gap.kind, tool=gap.tool, names=",".join(gap.names))
         self._settling.setdefault(key, []).extend(planned.settling)
         return planned.companions
+
+    async def permit(self, key: SessionKey, request: str) -> tuple[str, Json | None]:
+        """Whether an approved call may still start: why not, and the audit entry of its start.
+
+        Whoever approved must be entitled now as well, and it must be enough for today's policy.
+        Raises StoreUnavailable while that cannot be looked up.
+        """
+        view = await self._slot.read(key, parts=("approvals",))
+        record = view and view.approvals.get(request)
+        if view is None or record is None:
+            return "", None
+        approval = Approval.from_record(record)
+        if approval.status != "approved":
+            return "", None
+        votes = await self._votes(approval)
+        rules = self._rules(key)
+        why = unsettled(approval, votes, rules.declared(approval), defaults=rules.defaults)
+        return why, audit.started(approval, now=view.now)
+
+    async def _votes(self, approval: Approval) -> tuple[Vote, ...]:
+        """The votes in favour of those who still have a right, with what they stand for now."""
+        votes = in_favour(approval.votes, approval.payload)
+        if self._voter is None:
+            return votes
+        rules = self._rules(SessionKey.parse(approval.session))
+        names = frozenset(named(rules.declared(approval), rules.defaults)) | approval.policy.groups
+        found: list[Vote] = []
+        for vote in votes:
+            person = await self._voter(vote.person, [n for n in names if not is_person(n)])
+            if person is None:
+                raise StoreUnavailable("Slack does not say who may decide, so nothing starts yet")
+            if not person.barred:
+                found.append(vote.model_copy(update={"names": tuple(sorted(person.names))}))
+        return tuple(found)
 
     async def settle(self, key: SessionKey) -> None:
         """Close what the events stored since the last time left no reason to keep open."""

@@ -6,6 +6,7 @@ remembered for a minute, for rights that were taken away must not live on.
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from bot.approvals.policy import Person
@@ -89,6 +90,12 @@ class Groups:
             if person in members:
                 held.add(name)
         return frozenset(held)
+
+    async def voter(self, person: str, names: Iterable[str]) -> Person | None:
+        """Who somebody is now, with the names they stand for; None when Slack does not say."""
+        found = await self._people.person(person)
+        held = await self.standing(person, names)
+        return None if found is None or held is None else replace(found, names=held)
 
     async def snapshot(self, names: Iterable[str]) -> Mapping[str, tuple[str, ...] | None]:
         """The members behind each name that somebody knows; None where Slack does not say."""
