@@ -52,8 +52,8 @@ function render() {
   document.body.classList.toggle("with-behind", open);
   keyed($("people"), people(), face);
   keyed($("channels"), rows(room), row);
-  if (room) showRoom(room, where);
-  if (told) showThread(room, thread);
+  room ? showRoom(room, where) : $("log").replaceChildren();
+  told ? showThread(room, thread) : $("replies").replaceChildren();
   if (open) showBehind(room, told ? thread : "");
   showModal();
 }

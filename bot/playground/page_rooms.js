@@ -20,7 +20,7 @@ export function fill(log, messages, { room, thread, link }) {
   const items = messages.map((message, place) => {
     const before = messages[place - 1];
     const status = room.statuses[message.ts];
-    return [message.ts, { ...message, state: undefined, place: room.id, thread, status,
+    return [message.ts, { ...message, state: undefined, as: world.person.id, thread, status,
       first: message.day !== before?.day, follows: follows(before, message) }];
   });
   const state = new Map(messages.map((each) => [each.ts, each.state]));

@@ -16,7 +16,12 @@ from bot.playground.local_slack import LocalSlack
 from bot.playground.people import MAX, MIA
 from bot.settings import REHEARSAL, Role, Route, Settings
 
-ROUTES = {"#expenses": "reimbursement", "#time-off": "time_off", "#support": "support"}
+ROUTES = {
+    "#expenses": "reimbursement",
+    "#time-off": "time_off",
+    "#support": "support",
+    "#partners": "reimbursement",
+}
 APPROVERS = (MAX.id, MIA.id)
 STARTED = "at=bot.started"
 START_TIMEOUT = 20.0

@@ -1,0 +1,168 @@
+"""The page before the real bot, used as people use it: a store, a process, a browser."""
+
+import asyncio
+import os
+import re
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, expect
+
+from tests.bot.playground.screen import Screen, launched, needs_chromium, opened
+from tests.conftest import unused_port
+
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+ROOT = Path(__file__).parents[3]
+OPEN = re.compile(r"The playground is open: (http://\S+)")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """The address of a running playground; Ctrl-C ends it, and all goes well."""
+    folder = tmp_path_factory.mktemp("playground")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PORT": str(unused_port())}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "playground"),
+        cwd=folder,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(30):
+        while not (found := OPEN.match((await process.stdout.readline()).decode())):
+            assert process.returncode is None
+    yield found[1]
+    process.send_signal(signal.SIGINT)
+    assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """One browser for all tests."""
+    async with launched() as browser:
+        yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def screen(browser: Browser, url: str) -> AsyncIterator[Screen]:
+    """A fresh window at the playground."""
+    async with opened(browser, url) as screen:
+        yield screen
+
+
+async def ask(screen: Screen, text: str, *, who: str = "ana", where: str = "expenses") -> None:
+    """Somebody asks the channel's agent, and reads in the thread that people were asked."""
+    await screen.sit(who, where)
+    await screen.say(f"@countersign {text}")
+    await expect(screen.thread.get_by_text("Asked @Max Meier")).to_be_visible()
+
+
+async def test_a_reimbursement_over_two_people(screen: Screen) -> None:
+    """Ana asks, Max finds the card by the number at his name and approves, Ana reads the answer."""
+    await ask(screen, "please reimburse 201 dollars for the hotel")
+    await expect(screen.face("max")).to_have_accessible_name(re.compile("new"))
+    await screen.be("max")
+    card = screen.message("201")
+    await expect(card).to_contain_text("Reimburse for @Ana Alvarez")
+    await screen.press("Approve", on=card)
+    await expect(card).to_contain_text("Approved by @Max Meier")
+    await expect(card.get_by_role("button", name="Approve")).to_have_count(0)
+    await screen.sit("ana", "expenses")
+    await screen.message("201").get_by_text("replies").click()
+    await expect(screen.thread).to_contain_text("Paid")
+
+
+async def test_fewer_days_than_asked_for(screen: Screen) -> None:
+    """A number out of range is told to Max alone and decides nothing; three of five days do."""
+    await ask(screen, "I'd like to take five days off from 2026-12-24", where="time-off")
+    await screen.sit("max", "approvals")
+    card = screen.message("5 days off")
+    await card.get_by_label("Approved days").fill("9")
+    await screen.press("Approve", on=card)
+    await expect(screen.private("between 1 and 5")).to_be_visible()
+    await card.get_by_label("Approved days").fill("3")
+    await screen.press("Approve", on=card)
+    await expect(card).to_contain_text("Entered: Approved days: 3")
+    await screen.be("mia")
+    await screen.sit("mia", "approvals")
+    await expect(screen.message("5 days off")).to_contain_text("Approved by")
+    await expect(screen.page.get_by_text("Only visible to you")).to_have_count(0)
+    await screen.sit("ana", "time-off")
+    await screen.message("five days").get_by_text("replies").click()
+    await expect(screen.thread).to_contain_text("3 of 5")
+
+
+async def test_a_rejection_and_its_reason(screen: Screen) -> None:
+    """Mia rejects in a form, and the reason reaches the one who asked."""
+    await ask(screen, "please reimburse 320 dollars for a chair", who="ben")
+    await screen.sit("mia", "approvals")
+    card = screen.message("320")
+    await screen.press("Reject", on=card)
+    form = screen.page.get_by_role("dialog")
+    await form.get_by_label("Reason").fill("use cost centre 12")
+    await screen.press("Reject", on=form)
+    await expect(form).to_have_count(0)
+    await expect(card).to_contain_text("Rejected by @Mia Moreau")
+    await screen.sit("ben", "expenses")
+    await screen.message("320").get_by_text("replies").click()
+    await expect(screen.thread).to_contain_text("use cost centre 12")
+
+
+async def test_an_outsider_is_refused(screen: Screen) -> None:
+    """Somebody of another company who presses a button is told so in private."""
+    await ask(screen, "please reimburse 410 dollars for the fair", where="partners")
+    await screen.sit("pat", "partners")
+    await screen.message("410").get_by_text("reply").click()
+    await screen.press("Withdraw", on=screen.thread)
+    await expect(screen.private("Only people of this workspace")).to_be_visible()
+    await screen.sit("ana", "partners")
+    await expect(screen.page.get_by_text("Only visible to you")).to_have_count(0)
+    await screen.message("410").get_by_text("reply").click()
+    await expect(screen.thread.get_by_role("button", name="Withdraw")).to_be_visible()
+
+
+async def test_two_approvals_in_one_thread_in_the_other_order(screen: Screen) -> None:
+    """Two requests wait in one thread; the later is approved first, and both are paid."""
+    await ask(screen, "please reimburse 510 dollars for the flight")
+    await screen.reply("please reimburse 520 dollars for the train")
+    await expect(screen.thread.get_by_role("button", name="Withdraw")).to_have_count(2)
+    await screen.sit("max", "approvals")
+    for amount in ("520", "510"):
+        await screen.press("Approve", on=screen.message(amount))
+        await expect(screen.message(amount)).to_contain_text("Approved by @Max Meier")
+    await screen.sit("ana", "expenses")
+    await screen.message("510").get_by_text("replies").click()
+    await expect(screen.thread.get_by_text("Paid")).to_have_count(2)
+
+
+async def test_behind_the_scenes(screen: Screen) -> None:
+    """The panel tells the thread's events, what waits, the ledger, and which model answers."""
+    await ask(screen, "please reimburse 610 dollars for a desk")
+    await screen.page.get_by_role("button", name="Behind the scenes").click()
+    panel = screen.page.get_by_role("complementary", name="Behind the scenes")
+    await expect(panel).to_contain_text("reimbursement calls reimburse")
+    await expect(panel).to_contain_text("purpose: desk")
+    await expect(panel).to_contain_text("asked by Ana Alvarez")
+    await expect(panel).to_contain_text("The rehearsal model")
+    await screen.page.keyboard.press("Escape")
+    await expect(panel).to_be_hidden()
+
+
+async def test_a_phone_shows_one_thing_at_a_time(browser: Browser, url: str) -> None:
+    """On a narrow screen one goes from the channels into a thread, and back."""
+    async with opened(browser, url, width=390) as screen:
+        await screen.sit("ben")
+        channels = screen.page.get_by_role("navigation", name="Channels")
+        await channels.get_by_role("link", name="expenses").click()
+        await screen.say("@countersign please reimburse 12 dollars for tea")
+        await screen.message("12 dollars for tea").get_by_text("reply").click()
+        await expect(screen.thread).to_contain_text("Paid")
+        await expect(screen.page.get_by_role("main")).to_be_hidden()
+        for _ in range(2):
+            await screen.page.locator(".back:visible").first.click()
+        await expect(channels).to_be_visible()
+        overflow = "document.documentElement.scrollWidth > innerWidth"
+        assert not await screen.page.evaluate(overflow)
