@@ -37,7 +37,7 @@ class Play:
     async def run(self) -> dict[str, Any]:
         """Play every turn; give back what `expect` has."""
         names = build.namespace(self.case, self.log)
-        self.model = Recorder(self, [build.reply(r) for r in self.case["model_script"]])
+        self.model = self._model()
         self.service = InMemorySessionService()
         self.sessions: set[tuple[str, str]] = set()
         app = self.case.get("app") or {}
@@ -56,6 +56,10 @@ class Play:
             "model_requests": self.model.seen,
             "persisted_history": await self._history(),
         }
+
+    def _model(self) -> Any:
+        """The model of all agents, with the script of the case."""
+        return Recorder(self, [build.reply(r) for r in self.case["model_script"]])
 
     def _runner(self, root: Any) -> Runner:
         return Runner(
@@ -108,7 +112,7 @@ class Play:
                 events.append(shape.event(shown, self.calls, self.invocations))
                 if stop and len(events) >= stop:
                     break
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - what a run raises is part of the outcome
             raised = {"raised": {"type": [k.__name__ for k in type(error).__mro__]}}
         return {"events": events, **raised}
 

@@ -2,7 +2,7 @@
 
 `ENDINGS` says for every way a reply can end what is kept of it, and what the model is told before
 it is asked once more. A reply that leaves nothing to keep the second time becomes an error, whose
-code a person gets a sentence about.
+code a person gets a sentence about; the runtime has one for a reply that is just empty.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,6 @@ from google.genai import types
 from agents.runtime.errors import ModelUnavailable
 from agents.runtime.model import PROMPT_BLOCKED, LlmResponse
 
-NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"
 LONGEST = 100_000
 """Characters of text in one reply; no model writes that much, and no thread could take it."""
 
@@ -84,10 +83,11 @@ def whole(chunks: Sequence[types.GenerateContentResponse], *, stream: bool) -> R
         return Reply(_failed(PROMPT_BLOCKED, message, finish=finish, usage=usage))
     ending = ENDINGS.get(finish or "STOP", REFUSED)
     parts, cut = _kept(_joined(chunks), ending)
+    if not parts and ending.keeps == "all":
+        return Reply(LlmResponse(finish_reason=finish, usage=usage), ending.nudge)
     if not parts:
-        code = NO_CONTENT if ending.keeps == "all" else finish or NO_CONTENT
         message = f"Gemini gave no answer (finish reason {finish})"
-        return Reply(_failed(code, message, finish=finish, usage=usage), ending.nudge)
+        return Reply(_failed(finish, message, finish=finish, usage=usage), ending.nudge)
     cut_short = cut or ending.keeps == "text"
     return Reply(
         LlmResponse(
@@ -111,7 +111,7 @@ def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]
 
 
 def _failed(
-    code: str, message: str, *, finish: str | None, usage: Mapping[str, int]
+    code: str | None, message: str, *, finish: str | None, usage: Mapping[str, int]
 ) -> LlmResponse:
     return LlmResponse(finish_reason=finish, error_code=code, error_message=message, usage=usage)
 

@@ -5,6 +5,7 @@ would be checked again, all of them with every question; as a body they are only
 """
 
 from base64 import b64encode
+from collections.abc import Sequence
 from typing import Any, cast
 
 from google.genai import types
@@ -16,7 +17,7 @@ Json = dict[str, Any]
 
 def body(request: LlmRequest) -> Json:
     """The parts of a request that grow with it: contents, instruction and declarations."""
-    told: Json = {"contents": [content(each) for each in request.contents]}
+    told: Json = {"contents": _turns(request.contents)}
     if request.system_instruction:
         told["systemInstruction"] = {
             "role": "user",
@@ -25,6 +26,17 @@ def body(request: LlmRequest) -> Json:
     if request.tools:
         told["tools"] = [{"functionDeclarations": [_dumped(tool) for tool in request.tools]}]
     return told
+
+
+def _turns(contents: Sequence[types.Content]) -> list[Json]:
+    """The contents, where what the model said in a row is one: a call must not follow its words."""
+    turns: list[Json] = []
+    for each in map(content, contents):
+        if turns and each["role"] == turns[-1]["role"] == "model":
+            turns[-1]["parts"] += each["parts"]
+        else:
+            turns.append(each)
+    return turns
 
 
 def nudged(told: Json, sentence: str) -> Json:

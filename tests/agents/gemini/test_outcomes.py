@@ -24,6 +24,7 @@ from tests.agents.gemini.server import (
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+NOTHING = "NOTHING"
 QUESTION = [types.Content(role="user", parts=[types.Part(text="Pay 50 to Ann.")])]
 PAY = types.FunctionDeclaration(name="pay", description="Pay.")
 PARIS = says("It is Paris.")
@@ -205,7 +206,8 @@ async def outcome(gemini: Any, *, stream: bool) -> str:
     assert [r.partial for r in responses] == [True] * (len(responses) - 1) + [False]
     last = responses[-1]
     parts = last.content.parts if last.content else []
-    return " ".join([*map(told, parts), *([last.error_code] if last.error_code else [])])
+    found = [*map(told, parts), *([last.error_code] if last.error_code else [])]
+    return " ".join(found) or NOTHING
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
@@ -237,7 +239,7 @@ async def test_a_body_without_a_reply_is_one_that_is_none(scripted, reply: Item)
     """An answer that says nothing at all is asked for once more."""
     server, gemini = scripted([reply, PARIS, reply, reply])
     assert await outcome(gemini, stream=False) == "It is Paris."
-    assert await outcome(gemini, stream=False) == "MODEL_RETURNED_NO_CONTENT"
+    assert await outcome(gemini, stream=False) == NOTHING
     assert len(server.requests) == 4
 
 
