@@ -15,12 +15,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import cast
 
 import aiohttp
-from slack_sdk.errors import SlackApiError
-from slack_sdk.web.async_client import AsyncWebClient
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
 
 from agents import Agent, Model, RunConfig, Runner, SessionKey, SessionService, Slot, TicketSystem
 from agents.ledger import FileLedger, HttpLedger
@@ -47,10 +43,10 @@ from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.clicks import Clicks
 from bot.slack.groups import Groups
-from bot.slack.listeners import Identity, Listeners
+from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
-from bot.slack.replies import Replies, web_client
+from bot.slack.workspace import Workspace, workspace
 from bot.tickets.http import HttpTickets
 from bot.tickets.local import LocalTickets
 from bot.tickets.news import Tickets
@@ -60,7 +56,6 @@ from bot.worker import Worker, farewell
 
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
-SLACK_WAIT = 30.0
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
 
@@ -110,7 +105,7 @@ async def opened(
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        slack = await _slack(settings, session)
+        slack = await workspace(settings, session)
         kept = _kept(settings, store)
         tickets = _tickets(settings, kept, session=session, tenant=slack.identity.team)
         if agents is None:
@@ -172,23 +167,13 @@ def ours(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Slack:
-    """The workspace we are in: its client, who we are there, and its channels by name."""
-
-    client: AsyncWebClient
-    replies: Replies
-    identity: Identity
-    channels: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Desk:
     """What every role needs."""
 
     crash: CrashPoint
     slot: Slot
     index: Index
-    slack: _Slack
+    slack: Workspace
     agents: Sequence[Agent]
     routes: Mapping[str, Route]
     rules: Callable[[SessionKey], Rules]
@@ -213,50 +198,6 @@ async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STO
         client, production=bool(settings.dyno), durable=settings.require_durable_store
     )
     return client
-
-
-async def _slack(settings: Settings, session: aiohttp.ClientSession) -> _Slack:
-    """The workspace behind the settings; raises SettingsError when it does not know us."""
-    token = settings.slack_bot_token
-    client = web_client(
-        token.get_secret_value() if token else "", api_url=settings.slack_api_url, session=session
-    )
-    replies = Replies(client)
-    names = [settings.approvers_channel, *settings.routes]
-    names += [route.approvers_channel for route in settings.routes.values()]
-    channels: Mapping[str, str] = {}
-    identity = await _identity(client)
-    if any(name and name.startswith("#") for name in names):
-        channels = await _channels(replies)
-    return _Slack(client=client, replies=replies, identity=identity, channels=channels)
-
-
-async def _identity(client: AsyncWebClient) -> Identity:
-    try:
-        async for attempt in AsyncRetrying(
-            stop=stop_after_delay(SLACK_WAIT),
-            wait=wait_exponential(multiplier=0.2, max=5),
-            retry=retry_if_exception_type((aiohttp.ClientError, TimeoutError)),
-            reraise=True,
-        ):
-            with attempt:
-                told = cast("dict[str, str]", (await client.auth_test()).data)
-                return Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"])
-    except SlackApiError as error:
-        code = cast("dict[str, str]", error.response)["error"]
-        raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {code}.") from None
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise SettingsError(f"Slack does not answer at SLACK_API_URL ({error}).") from None
-    raise AssertionError("a retry ends with a result or an exception")
-
-
-async def _channels(replies: Replies) -> Mapping[str, str]:
-    found = await replies.channels()
-    if isinstance(found, Mapping):
-        return found
-    raise SettingsError(
-        f"The workspace's channels cannot be listed, and #names need them: {found}."
-    )
 
 
 def _kept(settings: Settings, store: Client) -> RedisSlot:
@@ -285,7 +226,7 @@ def _desk(
     *,
     store: Client,
     kept: Slot,
-    slack: _Slack,
+    slack: Workspace,
     tickets: TicketSystem,
     agents: Sequence[Agent],
 ) -> _Desk:
@@ -323,7 +264,7 @@ def _rules(
     settings: Settings,
     *,
     index: Index,
-    slack: _Slack,
+    slack: Workspace,
     kept: Book,
     groups: Groups,
     routes: Mapping[str, Route],

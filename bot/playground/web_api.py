@@ -4,7 +4,7 @@ import asyncio
 import json
 from base64 import b64decode
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from bot.playground.methods import METHODS, Call
 from bot.playground.methods.response_url import respond
 from bot.playground.sockets import Sockets
 from bot.playground.workspace import Workspace
+from bot.slack.manifest import SCOPES
 from bot.slack.shapes import JsonObject
 
 FaultKind = Literal["ratelimited", "error", "html", "slow", "lost", "refused"]
@@ -45,7 +46,10 @@ class ApiCall:
 
 
 class WebApi:
-    """The methods behind /api/, the response URLs, and the door of Socket Mode."""
+    """The methods behind /api/, the response URLs, and the door of Socket Mode.
+
+    `scopes` are those of the bot's token, which every answer names.
+    """
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class WebApi:
         after_call: Callable[[], None],
     ) -> None:
         self.calls: list[ApiCall] = []
+        self.scopes: Sequence[str] = SCOPES
         self._workspace = workspace
         self._tokens = {"bot": bot_token, "app": app_token}
         self._clock = clock
@@ -92,6 +97,7 @@ class WebApi:
         else:
             answer = self._answer(method, arguments, token, host=request.host)
             response = web.json_response(answer)
+        response.headers["x-oauth-scopes"] = ",".join(self.scopes)
         self._journal(ApiCall(method, arguments, response.status, answer))
         if fault and fault.kind == "slow":
             await asyncio.sleep(fault.seconds)

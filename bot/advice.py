@@ -1,0 +1,51 @@
+"""What makes a tool hard to use for a model: no words about it, too many parameters; pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from agents import Agent
+
+MOST_PARAMETERS = 5
+VAGUE = frozenset(
+    re.findall(
+        r"\w+",
+        """action call check data do execute function get handle helper info item main manage misc
+    object perform process query request run submit task test thing tool update use util value
+    work""",
+    )
+)
+"""Words that say nothing of what a tool is for when they are all of its name."""
+
+
+def advice(agents: Sequence[Agent]) -> Iterator[str]:
+    """What to better about the agents' tools, a sentence each that begins with the tool."""
+    for agent in agents:
+        for member in agent.family():
+            for name in member.tool_names():
+                tool = member.tool(name)
+                if tool is None:
+                    continue
+                told = None if member.nested(name) else tool.declaration.parameters_json_schema
+                schema = cast("Mapping[str, Any]", told or {})
+                described = tool.declaration.description or ""
+                for sentence in tool_advice(name, described, schema):
+                    yield f"{member.name}.{name}: {sentence}"
+
+
+def tool_advice(name: str, description: str, schema: Mapping[str, Any]) -> Iterator[str]:
+    """What to better about one tool: its name, its description, its parameters' JSON schema."""
+    parameters = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
+    if not description.strip():
+        yield "it has no docstring, which is all a model knows of when to call it."
+    if set(name.lower().split("_")) <= VAGUE:
+        yield "its name says nothing of what it is for; name it by what it does to what."
+    if len(parameters) > MOST_PARAMETERS:
+        yield f"it has {len(parameters)} parameters; models are sure of {MOST_PARAMETERS} or fewer."
+    if silent := [each for each, told in parameters.items() if not _told(told)]:
+        yield f"its docstring says nothing of {', '.join(silent)}; tell it under `Args:`."
+
+
+def _told(parameter: Mapping[str, Any]) -> bool:
+    """Whether a parameter is described, or takes one of a few words."""
+    return bool(str(parameter.get("description") or "").strip())
