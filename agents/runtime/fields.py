@@ -162,6 +162,8 @@ _KINDS = MappingProxyType(
         "string": "text",
         "date": "a date like 2026-12-24",
         "time": "a time like 09:30",
+        "person": "a person",
+        "multiline": "text",
         "date-time": "a date and time like 2026-12-24T09:30",
         "array": "a list",
         "object": "an object",

@@ -73,9 +73,7 @@ class Clicks:
                 self.tell(click.by, click.place, OUTSIDER)
             case "approve" | "withdraw" as act:
                 await self._decide(click, key, act=act, button=click.button)
-            case "reject":
-                await self._open(click, reject_view(click))
-            case "form" | "show":
+            case "form" | "show" | "reject":
                 await self._look(click, key, button=click.button)
             case _:
                 logs.warning("click.unknown", action=click.action, person=click.by.id)
@@ -150,13 +148,15 @@ class Clicks:
         approval = await self._approval(key, button)
         if approval is None:
             self.tell(click.by, click.place, INACTIVE)
+        elif click.action == REJECT:
+            await self._open(click, reject_view(approval, click))
         elif click.action == FORM:
             await self._open(click, form_view(approval, click))
         elif click.view:
-            view = everything_view(approval, page=click.page)
+            view = everything_view(approval, click)
             self._check(click, await self._replies.update_view(click.view, view))
         else:
-            await self._open(click, everything_view(approval))
+            await self._open(click, everything_view(approval, click))
 
     async def _open(self, click: Click, view: Block) -> None:
         self._check(click, await self._replies.open_view(click.trigger, view))

@@ -231,6 +231,9 @@ def place(body: Payload) -> Place:
     channel = _text(container.get("channel_id")) or _text(_mapping(body.get("channel")).get("id"))
     thread = _text(container.get("thread_ts"))
     thread = thread or _text(_mapping(body.get("message")).get("thread_ts"))
+    if not channel:
+        told = _metadata(_mapping(body.get("view")))
+        channel, thread = _text(told.get("channel")), _text(told.get("thread"))
     return Place(thread=Thread(channel, thread), response_url=_text(body.get("response_url")))
 
 

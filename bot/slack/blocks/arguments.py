@@ -1,11 +1,12 @@
 """A call's arguments as they will run, for a person who decides about them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from bot.approvals.request import Approval
 from bot.logs import masked
 from bot.slack.blocks.rendered import Block, preformatted, rich, said, section
 from bot.slack.text import cut, visible
@@ -14,6 +15,7 @@ VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
 COUNT_LIMIT = 40
 NAME_LIMIT = 100
+HIDDEN = "••••••"
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
 
@@ -22,12 +24,13 @@ EXACT = 2**53
 class Argument:
     """One argument, whole: secrets masked, hidden characters spelled out.
 
-    `deceiving` says that there were some.
+    `deceiving` says that there were some; `default` that the model left it out.
     """
 
     name: str
     value: str
     deceiving: bool
+    default: bool = False
 
     @property
     def long(self) -> bool:
@@ -35,9 +38,16 @@ class Argument:
         return len(self.value) > 80 or "\n" in self.value
 
 
-def arguments(args: Mapping[str, JsonValue]) -> list[Argument]:
-    """All arguments of a call, in order."""
-    return [_argument(name, value) for name, value in args.items()]
+def arguments(approval: Approval) -> list[Argument]:
+    """All arguments of a call, in order; those that are secret only by name."""
+    return [
+        _argument(
+            name,
+            HIDDEN if name in approval.secrets else value,
+            default=name in approval.defaults,
+        )
+        for name, value in approval.args.items()
+    ]
 
 
 def listed(shown: Sequence[Argument]) -> tuple[list[Block], bool]:
@@ -68,7 +78,7 @@ def in_one_line(shown: Sequence[Argument], limit: int) -> str:
     return cut(", ".join(pairs), limit)
 
 
-def _argument(name: str, value: JsonValue) -> Argument:
+def _argument(name: str, value: JsonValue, *, default: bool) -> Argument:
     if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
         value = int(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
@@ -76,11 +86,14 @@ def _argument(name: str, value: JsonValue) -> Argument:
         text = '""'
     shown_name, odd_name = visible(name)
     shown, odd = visible(masked(text))
-    return Argument(name=cut(shown_name, NAME_LIMIT), value=shown, deceiving=odd or odd_name)
+    return Argument(
+        name=cut(shown_name, NAME_LIMIT), value=shown, deceiving=odd or odd_name, default=default
+    )
 
 
 def _parts(argument: Argument, value: str) -> list[Block]:
-    name = said(f"{titled(argument.name)}: ", bold=True)
+    default = " (default)" if argument.default else ""
+    name = said(f"{titled(argument.name)}{default}: ", bold=True)
     if argument.long:
         return [section(name), preformatted(value)]
     return [section(name, said(value + "\n"))]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from bot.approvals.button import encode
-from bot.approvals.request import Approval, agreed, late
+from bot.approvals.request import Approval, against, agreed, late
+from bot.approvals.terms import Policy
 from bot.logs import masked
 from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed, titled
 from bot.slack.blocks.inputs import inputs
@@ -35,6 +36,7 @@ from bot.slack.text import cut, escaped, visible
 HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
+CHANGES_LIMIT = 1_500
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
 WARNING = (
@@ -62,7 +64,7 @@ def card(
     told = _told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
     call, left_out = listed(told.arguments)
-    blocks = [_what(approval, twin), *_hint(approval, told), *call]
+    blocks = [_what(approval, twin), *_changes(approval), *_hint(approval, told), *call]
     if told.deceiving:
         blocks.append(small(f":warning: {WARNING}"))
     blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
@@ -91,7 +93,7 @@ def _part(approval: Approval) -> int:
 
 def _told(approval: Approval) -> _Told:
     hint, odd = visible(masked(approval.hint.strip()))
-    shown = arguments(approval.args)
+    shown = arguments(approval)
     return _Told(hint, shown, odd or any(each.deceiving for each in shown))
 
 
@@ -115,20 +117,33 @@ def _hint(approval: Approval, told: _Told) -> list[Block]:
     return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint not in ("", usual) else []
 
 
+def _changes(approval: Approval) -> list[Block]:
+    """What is different since people agreed to this call before."""
+    if not approval.changes:
+        return []
+    lines = "\n".join(f"• {visible(masked(change))[0]}" for change in approval.changes)
+    told = f"This was approved before, and is asked again because:\n{lines}"
+    return [paragraph(cut(told, CHANGES_LIMIT))]
+
+
 def _open(approval: Approval, *, left_out: bool) -> list[Block]:
-    """What a card has while it can be decided: terms, inputs, buttons."""
+    """What a card has while it can be decided: terms, inputs, buttons.
+
+    A call that does not fit is approved where all of it can be read, behind "Show everything".
+    """
     form = inputs(approval)
     fits = len(form) <= INPUTS_LIMIT and _size(form) <= INPUTS_TEXT_LIMIT
     value = encode(approval)
-    agree = APPROVE if fits else FORM
-    row = [
-        button("Approve" if fits else "Approve…", action=agree, value=value, style="primary"),
-        button("Reject", action=REJECT, value=value, style="danger"),
-    ]
     if left_out:
-        row.append(_show(approval))
+        agree = button("Show everything", action=SHOW, value=value, style="primary")
+    elif fits:
+        agree = button("Approve", action=APPROVE, value=value, style="primary")
+    else:
+        agree = button("Approve…", action=FORM, value=value, style="primary")
+    row = [agree, button("Reject", action=REJECT, value=value, style="danger")]
+    form = form if fits and not left_out else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
-    return [*(form if fits else []), small(_terms(approval), before=_then(approval)), buttons]
+    return [*form, small(_terms(approval), before=_then(approval)), buttons]
 
 
 def _then(approval: Approval) -> str:
@@ -168,14 +183,27 @@ def _terms(approval: Approval) -> str:
     """Who was asked, how many have to agree, until when, in mrkdwn."""
     policy = approval.policy
     told = [f"Asked: {mentions(policy.approvers)}"]
-    if policy.quorum > 1:
+    if policy.rules or policy.quorum > 1:
         counted = _counted(approval)
         so_far = f", so far {len(counted)}: {mentions(counted)}" if counted else ", so far none"
-        told.append(f"{policy.quorum} have to approve{so_far}")
+        told.append(f"{_demands(policy)}{so_far}")
+    if no := against(approval):
+        told.append(f"{len(no)} of {policy.rejections} against: {mentions(no)}")
     if policy.self_approval:
         told.append(f"{mention(approval.requester)} may approve this too")
     told.append(f"until {moment(approval.deadline)}" if approval.deadline else "no deadline")
     return " · ".join(told)
+
+
+def _demands(policy: Policy) -> str:
+    """How many of whom have to agree, in mrkdwn."""
+    if not policy.rules:
+        return f"{policy.quorum} have to approve"
+    rules = [
+        " or ".join(f"{quota.count} of {mentions(quota.names)}" for quota in rule)
+        for rule in policy.rules
+    ]
+    return f"it takes {', and '.join(rules)}"
 
 
 def _counted(approval: Approval) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from bot.approvals.request import Approval
+from bot.approvals.terms import is_person
 from bot.slack.blocks.rendered import Block, plain
 from bot.slack.payloads import option_value
 from bot.slack.text import cut, visible
@@ -17,6 +18,8 @@ OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
 LABEL_LIMIT = 150
+LINE = 200
+"""Characters beyond which a text gets several lines."""
 HINT_LIMIT = 300
 
 Schema = Mapping[str, Any]
@@ -32,10 +35,13 @@ class Field:
     optional: bool
 
 
-def inputs(approval: Approval) -> list[Block]:
-    """An input block for each field, with new ids at each revision: Slack keeps values by id."""
+def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
+    """An input block for each field; a number has an input of its own in a `modal` only.
+
+    The ids are the same at each revision: what somebody is typing stays when a tally changes.
+    """
     return [
-        _input(field, block_id=f"in:{approval.rev}:{place}")
+        _input(field, block_id=f"in:{approval.id}:{place}", modal=modal)
         for place, field in enumerate(fields(approval))
     ]
 
@@ -61,19 +67,19 @@ def label(field: Field) -> str:
     return visible(cut(name[:1].upper() + name[1:], LABEL_LIMIT))[0] or "Value"
 
 
-def _input(field: Field, *, block_id: str) -> Block:
+def _input(field: Field, *, block_id: str, modal: bool) -> Block:
     block: Block = {
         "type": "input",
         "block_id": block_id,
         "label": plain(label(field)),
-        "element": {"action_id": cut(field.name, 255) or "value", **_element(field)},
+        "element": {"action_id": cut(field.name, 255) or "value", **_element(field, modal=modal)},
         "optional": field.optional,
     }
     hint = _hint(field.schema)
     return block | ({"hint": plain(hint)} if hint else {})
 
 
-def _element(field: Field) -> Block:
+def _element(field: Field, *, modal: bool) -> Block:
     schema = field.schema
     members = _members(schema)
     if _offers(members):
@@ -81,15 +87,28 @@ def _element(field: Field) -> Block:
     items = _members(_mapping(schema.get("items")))
     if schema.get("type") == "array" and _offers(items):
         return _several(items, field.initial)
-    match schema.get("format"):
+    picked = _picked(field)
+    if picked is not None:
+        return picked
+    if modal and schema.get("type") in ("integer", "number"):
+        return _number(field)
+    return _typed(field)
+
+
+def _picked(field: Field) -> Block | None:
+    """The element for a value that nobody types."""
+    initial = field.initial
+    match field.schema.get("format"):
         case "date":
-            return _picker("datepicker", "initial_date", _as(date, field.initial, 10))
+            return _picker("datepicker", "initial_date", _as(date, initial, 10))
         case "time":
-            return _picker("timepicker", "initial_time", _as(time, field.initial, 5))
+            return _picker("timepicker", "initial_time", _as(time, initial, 5))
         case "date-time":
-            return _picker("datetimepicker", "initial_date_time", _seconds(field.initial))
+            return _picker("datetimepicker", "initial_date_time", _seconds(initial))
+        case "person":
+            return _picker("users_select", "initial_user", _person(initial))
         case _:
-            return _typed(field)
+            return None
 
 
 def _choice(members: Sequence[JsonValue], initial: JsonValue, *, among: str) -> Block:
@@ -110,11 +129,32 @@ def _picker(kind: str, key: str, initial: JsonValue) -> Block:
     return {"type": kind} | ({key: initial} if initial is not None else {})
 
 
+def _person(initial: JsonValue) -> str | None:
+    return initial if isinstance(initial, str) and is_person(initial) else None
+
+
+def _number(field: Field) -> Block:
+    """A number input, whose limits Slack checks as well; it takes them as texts."""
+    schema = field.schema
+    element: Block = {
+        "type": "number_input",
+        "is_decimal_allowed": schema.get("type") == "number",
+    }
+    told = {
+        "min_value": schema.get("minimum"),
+        "max_value": schema.get("maximum"),
+        "initial_value": field.initial,
+    }
+    known = {name: value for name, value in told.items() if isinstance(value, int | float)}
+    return element | {name: str(value) for name, value in known.items()}
+
+
 def _typed(field: Field) -> Block:
     """A text input: number inputs may not stand in a message."""
     schema, initial = field.schema, field.initial
-    long = schema.get("type") in ("array", "object", None)
     longest = schema.get("maxLength")
+    words = schema.get("format") == "multiline" or (isinstance(longest, int) and longest > LINE)
+    long = words or schema.get("type") in ("array", "object", None)
     limit = min(longest, INPUT_LIMIT) if isinstance(longest, int) and longest > 0 else INPUT_LIMIT
     element: Block = {"type": "plain_text_input", "multiline": long, "max_length": limit}
     if initial in (None, ""):

@@ -17,14 +17,14 @@ REASON_LIMIT = 1_000
 INPUTS_LIMIT = 95
 
 
-def reject_view(click: Click) -> Block:
-    """Asks for a reason, which may be left out."""
+def reject_view(approval: Approval, click: Click) -> Block:
+    """Asks for a reason, which may be left out unless the policy wants one."""
     reason: Block = {
         "type": "input",
         "block_id": REASON,
         "label": plain("Reason"),
         "hint": plain("The agent tells it to whoever asked."),
-        "optional": True,
+        "optional": not approval.policy.reason_required,
         "element": {
             "type": "plain_text_input",
             "action_id": REASON,
@@ -37,14 +37,14 @@ def reject_view(click: Click) -> Block:
 
 def form_view(approval: Approval, click: Click) -> Block:
     """Asks for what a message has no room for, and approves."""
-    form = inputs(approval)[:INPUTS_LIMIT]
+    form = inputs(approval, modal=True)[:INPUTS_LIMIT]
     return _deciding("Approve this request", click=click, act=APPROVE, blocks=form)
 
 
-def everything_view(approval: Approval, *, page: int = 0) -> Block:
-    """A call with all of its arguments, word for word, a page at a time; pages count from 0."""
+def everything_view(approval: Approval, click: Click) -> Block:
+    """A call with all of its arguments, word for word, a page at a time; the last one approves."""
     pages = list(chunks(_whole(approval), PAGE)) or [" "]
-    page = min(max(page, 0), len(pages) - 1)
+    page = min(max(click.page, 0), len(pages) - 1)
     blocks = [paragraph(piece) for piece in chunks(pages[page], PIECE)]
     turns = [
         button(name, action=f"{SHOW}:{to}", value=f"{encode(approval)}#{to}")
@@ -54,7 +54,10 @@ def everything_view(approval: Approval, *, page: int = 0) -> Block:
     if turns:
         blocks.append(paragraph(f"Page {page + 1} of {len(pages)}"))
         blocks.append(actions(*turns, block_id=f"page:{page}"))
-    return _modal("The whole call", blocks)
+    if approval.status != "pending" or page < len(pages) - 1:
+        return _modal("The whole call", blocks) | {"private_metadata": _metadata(click, APPROVE)}
+    blocks += inputs(approval, modal=True)[: INPUTS_LIMIT - len(blocks)]
+    return _deciding("The whole call", click=click, act=APPROVE, blocks=blocks)
 
 
 def told_view(sentence: str) -> Block:
@@ -65,20 +68,24 @@ def told_view(sentence: str) -> Block:
 def _whole(approval: Approval) -> str:
     told = [f"{approval.agent} wants to call {approval.tool}.", approval.hint]
     head = "\n\n".join(visible(each)[0] for each in told if each)
-    listed = (f"{each.name}:\n{each.value}" for each in arguments(approval.args))
+    listed = (f"{each.name}:\n{each.value}" for each in arguments(approval))
     return "\n\n".join([head, *listed])
 
 
 def _deciding(title: str, *, click: Click, act: str, blocks: list[Block]) -> Block:
-    thread = click.place.thread
-    told = {"act": act, "button": click.value, "channel": thread.channel, "thread": thread.ts}
     return {
         **_modal(title, blocks),
         "callback_id": DECIDE,
-        "private_metadata": json.dumps(told),
+        "private_metadata": _metadata(click, act),
         "submit": plain("Reject" if act == REJECT else "Approve"),
         "close": plain("Cancel"),
     }
+
+
+def _metadata(click: Click, act: str) -> str:
+    thread = click.place.thread
+    told = {"act": act, "button": click.value, "channel": thread.channel, "thread": thread.ts}
+    return json.dumps(told)
 
 
 def _modal(title: str, blocks: list[Block]) -> Block:
