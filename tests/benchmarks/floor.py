@@ -68,9 +68,7 @@ class BareLoop:
     def _called(self, call: types.FunctionCall) -> types.Part:
         call.id = call.id or uuid.uuid4().hex
         arguments = self.arguments.model_validate(call.args).model_dump()
-        answer = types.FunctionResponse(
-            id=call.id, name=call.name, response=self.tool(**arguments)
-        )
+        answer = types.FunctionResponse(id=call.id, name=call.name, response=self.tool(**arguments))
         return types.Part(function_response=answer)
 
 

@@ -98,7 +98,7 @@ class Desk:
         """A turn that ends with a question."""
         session = await self.session()
         events = await self.say(session, message("20 dollars for lunch"))
-        request = next(id for event in events for id in event.questions)
+        request = next(asked for event in events for asked in event.questions)
         self.waiting.append((session, request))
 
     async def resume(self) -> None:
@@ -152,6 +152,7 @@ async def growth() -> dict[str, float]:
 
 async def declarations() -> dict[str, float]:
     """CPU of reading a function, google-genai's way and ours."""
+
     async def theirs() -> object:
         return types.FunctionDeclaration.from_callable_with_api_option(
             callable=reimburse, api_option="GEMINI_API"

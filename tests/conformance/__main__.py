@@ -39,7 +39,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def judge(case: dict[str, Any]) -> tuple[str, str]:
-    """`passed`, `failed` with a diff, `unjudged` with the weakness, or `differs` with the reason."""
+    """`passed`, `failed` (a diff), `unjudged` (the weakness), or `differs` (the reason)."""
     got = asyncio.run(PLAYERS[case["kind"]](case))
     if "expect" not in case:
         return "unjudged", case.get("better", "")

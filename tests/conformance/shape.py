@@ -19,8 +19,10 @@ IDENTITY = re.compile(
     r'You are an agent\. Your internal name is "([^"]*)"\.'
     r'(?: The description about you is "([^"]*)"\.)?'
 )
-TRANSFER = re.compile(r"Other agents you can hand the conversation to:\n(.*?)\n\nIf one.*", re.S)
-QUOTE = re.compile(r"<quote>\n(.*?)\n</quote>", re.S)
+TRANSFER = re.compile(
+    r"Other agents you can hand the conversation to:\n(.*?)\n\nIf one.*", re.DOTALL
+)
+QUOTE = re.compile(r"<quote>\n(.*?)\n</quote>", re.DOTALL)
 NOTES = ("NOTE: This is a long-running operation", "This starts work that takes a long time")
 
 
@@ -87,13 +89,12 @@ def python(value: Any) -> Any:
         return {"$dataclass": type(value).__name__, "value": dataclasses.asdict(value)}
     if isinstance(value, tuple):
         return {"$tuple": [python(v) for v in value]}
-    if isinstance(value, list):
-        return [python(v) for v in value]
-    if isinstance(value, dict):
-        return {k: python(v) for k, v in value.items()}
-    if value is None or type(value) in (str, int, float, bool):
-        return value
-    return {"$py": type(value).__name__, "repr": repr(value)}
+    if isinstance(value, (list, dict)):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        told = {key: python(item) for key, item in items}
+        return told if isinstance(value, dict) else list(told.values())
+    plain = value is None or type(value) in (str, int, float, bool)
+    return value if plain else {"$py": type(value).__name__, "repr": repr(value)}
 
 
 def request(
@@ -147,7 +148,7 @@ def plain(value: Any) -> Any:
     if "$pydantic" in value or "$dataclass" in value:
         return plain(value["value"])
     if value.get("$py") == "datetime":
-        return eval(value["repr"]).isoformat()  # noqa: S307 - recorded data of this repository
+        return eval(value["repr"]).isoformat()
     return {k: plain(v) for k, v in value.items()}
 
 

@@ -1,0 +1,1 @@
+"""The programs of the documents this grew from, written anew for `agents`."""
