@@ -10,6 +10,7 @@ const wide = matchMedia("(min-width: 760px)");
 let feed = null;
 let open = false;
 let asked = "";
+let visited = "";
 
 const address = (...parts) => `#/${parts.join("/")}`.replace(/\/+$/, "");
 const me = () => world.person.name;
@@ -64,6 +65,8 @@ function showRoom(room, where) {
   const view = { id: world.person.id, room: room.id, atHome, ...facts };
   const link = (ts) => address(me(), where || room.where, ts);
   const onsent = (ts) => wide.matches && !room.is_im && (location.hash = link(ts));
+  if (atHome && visited !== me()) act("home");
+  visited = atHome ? me() : "";
   $("log").hidden = atHome;
   $("home").hidden = !atHome;
   keyed($("room-head"), [["head", view]], () => head(room, facts, atHome));
