@@ -13,7 +13,7 @@ from tests.agents.gemini.server import KEY, GeminiServer, Item
 Both = tuple[GeminiServer, Gemini]
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def opened() -> AsyncGenerator[Callable[..., Any]]:
     """Opens a server with a script and a client of it; both are closed after the test."""
     async with AsyncExitStack() as stack:
@@ -33,7 +33,7 @@ async def opened() -> AsyncGenerator[Callable[..., Any]]:
 async def shared() -> AsyncGenerator[Both]:
     """A server and a client for all tests of a module, for a client takes a while to make."""
     async with GeminiServer([]) as server:
-        options = GeminiOptions(api_key=KEY, base_url=server.url, timeout=0.5)
+        options = GeminiOptions(api_key=KEY, base_url=server.url, timeout=1.0)
         async with Gemini("gemini-test", options) as gemini:
             yield server, gemini
 

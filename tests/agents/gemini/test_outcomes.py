@@ -179,7 +179,7 @@ UNAVAILABLE = [
     pytest.param(
         Reply(parts=[call("pay", amount=50)], cut_at=0.5), None, id="reset in the middle of a call"
     ),
-    pytest.param(Reply(parts=[TEXT], delay=0.6), None, id="too slow"),
+    pytest.param(Reply(parts=[TEXT], delay=1.3), None, id="too slow"),
 ]
 REFUSED = [
     pytest.param(BAD_KEY, "GEMINI_API_KEY", id="400 for a bad key"),
