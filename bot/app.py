@@ -17,8 +17,19 @@ from datetime import timedelta
 from functools import partial
 
 import aiohttp
+from google.genai import types
 
-from agents import Agent, Model, RunConfig, Runner, SessionKey, SessionService, Slot, TicketSystem
+from agents import (
+    Agent,
+    LlmRequest,
+    Model,
+    RunConfig,
+    Runner,
+    SessionKey,
+    SessionService,
+    Slot,
+    TicketSystem,
+)
 from agents.ledger import FileLedger, HttpLedger
 from agents.reimbursement import reimbursement_agent
 from agents.runtime.gemini import Gemini, GeminiOptions
@@ -29,6 +40,7 @@ from agents.summary import summary_agent
 from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
+from bot.approvals.board import Board
 from bot.approvals.rules import Book, book
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
@@ -43,6 +55,7 @@ from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.clicks import Clicks
 from bot.slack.groups import Groups
+from bot.slack.home import Home
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
@@ -183,8 +196,34 @@ class _Desk:
     tickets: TicketSystem
 
 
+async def store_findings(settings: Settings, *, wait: float) -> Sequence[doctor.Finding]:
+    """What is wrong with the store; raises StoreUnavailable when it does not answer in time."""
+    async with AsyncExitStack() as stack:
+        client = await _connected(settings, stack, wait=wait)
+        return await doctor.look(
+            client, production=bool(settings.dyno), durable=settings.require_durable_store
+        )
+
+
+async def ask_model(settings: Settings) -> None:
+    """Have the default model say something; raises ModelError or ModelUnavailable."""
+    said = types.Content(role="user", parts=[types.Part(text="Say yes.")])
+    async with AsyncExitStack() as stack:
+        model = _models(settings, stack)("")
+        async for _ in model.generate_content_async(LlmRequest(contents=[said])):
+            pass
+
+
 async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
     """A client of the store, which answers and may be used."""
+    client = await _connected(settings, stack, wait=wait)
+    await doctor.check_store(
+        client, production=bool(settings.dyno), durable=settings.require_durable_store
+    )
+    return client
+
+
+async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) -> Client:
     if settings.redis_url:
         url = settings.redis_url.get_secret_value()
     else:
@@ -194,9 +233,6 @@ async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STO
     client = connect(url, verify=not settings.dyno)
     stack.push_async_callback(client.aclose)
     await doctor.wait_for_store(client, seconds=wait)
-    await doctor.check_store(
-        client, production=bool(settings.dyno), durable=settings.require_durable_store
-    )
     return client
 
 
@@ -433,6 +469,12 @@ def _listeners(settings: Settings, desk: _Desk) -> Listeners:
         people=desk.people,
         identity=identity,
         groups=desk.groups,
+        home=Home(
+            board=Board(desk.slot, recent=desk.index.recent),
+            groups=desk.groups,
+            replies=replies,
+            clicks=clicks,
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, get_args
 
 from bot import app, logs
+from bot.checkup import examine
 from bot.errors import BotError, SettingsError
 from bot.playground import LocalSlack, rehearse, tickets
 from bot.playground.behind import Behind
@@ -58,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     _command(commands, "rehearse", rehearse.play, "play the stories, and say how they went")
     _command(commands, "playground", _playground, "open a workspace on this machine")
     _command(commands, "manifest", _manifest, "print the manifest of the Slack app")
+    _command(commands, "doctor", _doctor, "ask every part whether it works")
     return parser
 
 
@@ -122,6 +124,17 @@ async def _manifest() -> int:
     """What Slack wants to read when the app is made there."""
     print(json.dumps(manifest(Settings.read()), indent=2))
     return 0
+
+
+async def _doctor() -> int:
+    """What is right and wrong with this deployment, a line each; 1 when something is wrong."""
+    settings = Settings.read()
+    logs.set_up("ERROR")
+    wrong = False
+    async for finding in examine(settings):
+        print(finding, flush=True)
+        wrong = wrong or finding.level == "wrong"
+    return 1 if wrong else 0
 
 
 def _stopping() -> asyncio.Event:

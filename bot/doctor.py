@@ -107,14 +107,19 @@ async def check_store(client: Client, *, production: bool, durable: bool) -> lis
 
     Raises StoreUnsafe when the store must not be used.
     """
-    info = await client.info()  # pyright: ignore[reportUnknownMemberType] - redis-py
-    seconds, _ = await client.time()  # pyright: ignore[reportUnknownMemberType] - redis-py
-    found = [*findings(info, production=production, durable=durable), *_skew(seconds)]
+    found = await look(client, production=production, durable=durable)
     for each in found:
         logs.warning("store.unsafe", finding=each.text)
     if refused := "; ".join(each.text for each in found if each.level == "refuse"):
         raise StoreUnsafe(f"{refused[:1].upper()}{refused[1:]}.")
     return found
+
+
+async def look(client: Client, *, production: bool, durable: bool) -> list[Finding]:
+    """What is wrong with a store that answers, clocks included."""
+    info = await client.info()  # pyright: ignore[reportUnknownMemberType] - redis-py
+    seconds, _ = await client.time()  # pyright: ignore[reportUnknownMemberType] - redis-py
+    return [*findings(info, production=production, durable=durable), *_skew(seconds)]
 
 
 def _skew(store_seconds: int) -> Iterator[Finding]:

@@ -1,0 +1,250 @@
+"""`python -m bot doctor`: asks every part whether it works, and says what to do where it does not.
+
+Each part is asked for itself, so that one fault hides no other.
+"""
+
+import re
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import aiohttp
+
+from agents import Agent, InMemorySessionService, ModelError
+from bot import app
+from bot.advice import advice
+from bot.approvals.policy import Person
+from bot.approvals.rules import book
+from bot.errors import BotError, SettingsError
+from bot.routing import resolved
+from bot.settings import REHEARSAL, Settings
+from bot.slack import probe
+from bot.slack.manifest import SCOPES
+from bot.slack.people import person_of
+from bot.slack.workspace import Workspace, workspace
+from bot.tickets.local import LocalTickets
+from bot.web import EVENTS
+
+WAIT = 5.0
+"""Seconds that each part is given to answer in."""
+
+BOT_TOKEN = "SLACK_BOT_TOKEN is the Bot User OAuth Token, under OAuth & Permissions."
+
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+_GROUP = re.compile(r"S[A-Z0-9]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one part is: `wrong` means that the bot cannot do its work so."""
+
+    level: Literal["ok", "warn", "wrong"]
+    part: str
+    text: str
+
+    def __str__(self) -> str:
+        """One line for the operator."""
+        return f"{self.level:<6}{self.part:<10}{self.text}"
+
+
+async def examine(settings: Settings) -> AsyncIterator[Finding]:
+    """Ask every part, in the order of need."""
+    for each in _settings(settings):
+        yield each
+    async for each in _store(settings):
+        yield each
+    async with aiohttp.ClientSession() as session:
+        agents = _agents(settings, session)
+        async for each in _slack(settings, session, agents):
+            yield each
+        async for each in _door(settings, session):
+            yield each
+    async for each in _model(settings):
+        yield each
+    for sentence in advice(agents):
+        yield Finding("warn", "tool", sentence)
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    """Whether anything is missing."""
+    complaints = [
+        text
+        for require in (settings.require_slack, settings.require_store, settings.require_model)
+        if (text := _complaint(require))
+    ]
+    for text in complaints:
+        yield Finding("wrong", "settings", text)
+    if not complaints:
+        yield Finding("ok", "settings", "Nothing is missing.")
+
+
+def _complaint(require: Callable[[], None]) -> str:
+    try:
+        require()
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+async def _store(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether the store answers, keeps what it is given, and has room."""
+    if settings.redis_url is None:
+        yield Finding("ok", "store", f"Embedded, in the folder {settings.data_dir}.")
+        return
+    try:
+        found = await app.store_findings(settings, wait=WAIT)
+    except BotError as error:
+        yield Finding("wrong", "store", f"{error} Check REDIS_URL.")
+        return
+    for each in found:
+        level = "wrong" if each.level == "refuse" else "warn"
+        yield Finding(level, "store", f"{each.text[:1].upper()}{each.text[1:]}.")
+    if not found:
+        yield Finding("ok", "store", "It answers and keeps what it is given.")
+
+
+async def _slack(
+    settings: Settings, session: aiohttp.ClientSession, agents: Sequence[Agent]
+) -> AsyncIterator[Finding]:
+    """Whether the workspace knows us, lets us do our work, and has whom and what we name."""
+    if settings.slack_bot_token is None:
+        return
+    try:
+        found = await workspace(settings, session, wait=WAIT)
+    except SettingsError as error:
+        yield Finding("wrong", "slack", f"{error} {BOT_TOKEN}")
+        return
+    yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
+    yield _scopes(found)
+    async for each in _socket(settings, found):
+        yield each
+    for each in _routes(settings, found, agents):
+        yield each
+    async for each in _deciders(settings, found, agents):
+        yield each
+
+
+def _scopes(found: Workspace) -> Finding:
+    missing = [scope for scope in SCOPES if scope not in found.scopes]
+    if not missing:
+        return Finding("ok", "scopes", "The token has all that the manifest asks for.")
+    how = "Add them under OAuth & Permissions and install the app again."
+    return Finding("wrong", "scopes", f"The token lacks {', '.join(missing)}. {how}")
+
+
+async def _socket(settings: Settings, found: Workspace) -> AsyncIterator[Finding]:
+    token = settings.slack_app_token
+    if token is None:
+        return
+    try:
+        code = await probe.socket(found.client, app_token=token.get_secret_value())
+    except (aiohttp.ClientError, TimeoutError) as error:
+        code = type(error).__name__
+    how = "Make one under Basic Information, App-Level Tokens, with connections:write."
+    if code:
+        yield Finding("wrong", "socket", f"Slack refuses SLACK_APP_TOKEN: {code}. {how}")
+    else:
+        yield Finding("ok", "socket", "Slack opens a websocket for SLACK_APP_TOKEN.")
+
+
+def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Whether agents and channels that the settings name are there."""
+    names = [agent.name for agent in agents]
+    try:
+        routes = resolved(settings.routes, agents=names, channels=found.channels)
+    except SettingsError as error:
+        yield Finding("wrong", "routes", f"{error} See COUNTERSIGN_ROUTES.")
+        return
+    if not routes:
+        text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
+        yield Finding("warn", "routes", text)
+    channel = settings.approvers_channel or ""
+    if channel.startswith("#") and channel.removeprefix("#") not in found.channels:
+        text = f"COUNTERSIGN_APPROVERS_CHANNEL: {channel} is not there, or we are not in it."
+        yield Finding("wrong", "routes", text)
+
+
+async def _deciders(
+    settings: Settings, found: Workspace, agents: Sequence[Agent]
+) -> AsyncIterator[Finding]:
+    """Whether there is somebody to decide, and Slack knows who that is."""
+    try:
+        policies = book(settings, agents)
+    except SettingsError as error:
+        yield Finding("wrong", "policies", str(error))
+        return
+    for complaint in policies.complaints:
+        yield Finding("warn", "policies", complaint.text)
+    if not settings.approvers:
+        text = "COUNTERSIGN_APPROVERS is empty: what no policy names approvers for is refused."
+        yield Finding("warn", "policies", text)
+    for name in sorted({*policies.names, *settings.approvers}):
+        if why := await _unable(name, found):
+            yield Finding("warn", "policies", f"{name} cannot decide: {why}.")
+
+
+async def _unable(name: str, found: Workspace) -> str:
+    """Why somebody who is named cannot decide; empty when they can."""
+    if _GROUP.fullmatch(name):
+        members = await found.replies.group(name)
+        known = isinstance(members, tuple)
+        empty = "nobody is in this user group" if not members else ""
+        return empty if known else "Slack does not know this user group"
+    if not _PERSON.fullmatch(name):
+        return ""
+    told = await found.replies.user(name)
+    if not isinstance(told, Mapping):
+        return "Slack does not know this person"
+    return _barred(person_of(told), team=found.identity.team)
+
+
+def _barred(person: Person, *, team: str) -> str:
+    if person.deleted:
+        return "the account is deactivated"
+    if person.is_bot:
+        return "this is an app"
+    ours = person.team == team and not person.is_stranger
+    return "" if ours else "this is somebody of another company"
+
+
+async def _door(settings: Settings, session: aiohttp.ClientSession) -> AsyncIterator[Finding]:
+    """Whether the running bot takes what is signed with our secret."""
+    secret = settings.slack_signing_secret
+    if secret is None:
+        return
+    url = (settings.public_url or f"http://127.0.0.1:{settings.port}").rstrip("/") + EVENTS
+    try:
+        status = await probe.signed(
+            session, url, secret=secret.get_secret_value(), timestamp=int(time.time())
+        )
+    except (aiohttp.ClientError, TimeoutError):
+        text = f"Nobody answers at {url}: start the bot, and ask again."
+        yield Finding("warn", "secret", text)
+        return
+    if status == 200:
+        yield Finding("ok", "secret", f"{url} takes what SLACK_SIGNING_SECRET signs.")
+    else:
+        how = "Does the bot there run with this SLACK_SIGNING_SECRET (Basic Information)?"
+        yield Finding("wrong", "secret", f"{url} refuses what it signs, with {status}. {how}")
+
+
+async def _model(settings: Settings) -> AsyncIterator[Finding]:
+    """Whether the model answers."""
+    if settings.model == REHEARSAL:
+        yield Finding("ok", "model", "The rehearsal model, which is no LLM.")
+        return
+    if not (settings.gemini_api_key or settings.vertexai):
+        return
+    try:
+        await app.ask_model(settings)
+    except ModelError as error:
+        yield Finding("wrong", "model", f"{error} Check MODEL and GEMINI_API_KEY.")
+    else:
+        yield Finding("ok", "model", f"{settings.model} answers.")
+
+
+def _agents(settings: Settings, session: aiohttp.ClientSession) -> Sequence[Agent]:
+    """The agents, over a ticket system that nobody uses."""
+    tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
+    return app.ours(settings, session=session, tickets=tickets)
