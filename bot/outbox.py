@@ -21,8 +21,8 @@ from bot.turns import Thread, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
-RESULTS_WITHIN = 50
-"""Events among which the response of a call that has just run is found."""
+EVENTS_READ = 50
+"""Events among which the response of a call that has just run is found, and who spoke last."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
 PROMPTS = ("reminder", "escalation")
 
@@ -98,7 +98,7 @@ class Debt:
             if isinstance(result, Retry | Uncertain):
                 self._put_off(post, result)
                 return
-            place = result.place if isinstance(result, Posted) else None
+            place = (result.place if isinstance(result, Posted) else "") or None
             await self._slot.posted(self.key, {post.id: place})
             self._places = {**self._places, **({post.id: place} if place else {})}
             logs.info("outbox.posted", post=post.id, kind=_kind(post))
@@ -166,16 +166,30 @@ class Debt:
         return Thread(opened.place) if isinstance(opened, Posted) else opened
 
     async def _fall_back(self, post: Post, refused: Refused, message: Message) -> Result:
-        """Say in the thread of the request what Slack would not take, and ask there instead."""
+        """Say somewhere else what Slack would not take: in the thread, or to who asked."""
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
         home = thread_of(self.key)
         if message.thread == home:
+            person = await self._author()
+            return await self._instead(post, Message(Thread(person), message.pieces), why="")
+        why = f"I could not ask {_where(message)}: {refused.sentence} I ask here."
+        return await self._instead(post, Message(home, message.pieces), why=why)
+
+    async def _instead(self, post: Post, message: Message, *, why: str) -> Result:
+        """Say something in another place, after a sentence why; refused there too, it is let be."""
+        if not message.thread.channel:
             return Posted("")
-        notice = blocks.answer(f"I could not ask {_where(message)}: {refused.sentence} I ask here.")
-        told = await self._say(f"{post.id}/refused", Message(home, notice))
+        notice = Message(message.thread, blocks.answer(why))
+        told = await self._say(f"{post.id}/refused", notice)
         if isinstance(told, Posted):
-            told = await self._say(post.id, Message(home, message.pieces))
+            told = await self._say(post.id, message)
         return Posted("") if isinstance(told, Refused) else told
+
+    async def _author(self) -> str:
+        """Who spoke last in the session; empty when nobody is known."""
+        view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
+        spoke = [event.user_id for event in (view.events if view else ()) if event.user_id]
+        return spoke[-1] if spoke else ""
 
     async def _message(self, post: Post) -> Message:
         """What a post says now, and where."""
@@ -212,7 +226,7 @@ class Debt:
         """What the call of an approval brought, in one line; empty while it has not run."""
         if approval.status not in ("done", "failed"):
             return ""
-        view = await self._slot.read(self.key, parts=("events",), window=RESULTS_WITHIN)
+        view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
         return _response(view.events if view else (), approval.call_id)
 
     def _approval(self, post: Post) -> Approval | None:

@@ -30,6 +30,8 @@ from bot.outbox import Debt, Outbox
 
 GRACE = 15.0
 """Seconds that turns in hand are left to end in after SIGTERM; the platform kills after 30."""
+CANCELLATIONS = 5
+"""How often a turn is told to stop: `asyncio.wait_for` before Python 3.12 may swallow one."""
 RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
@@ -133,10 +135,11 @@ class Worker:
         again, self._claims = list(self._claims), {}
         if self._turns:
             await asyncio.wait(self._turns.values(), timeout=grace)
-        late = list(self._turns.values())
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        for _ in range(CANCELLATIONS):
+            for task in self._turns.values():
+                task.cancel()
+            if self._turns:
+                await asyncio.wait(self._turns.values(), timeout=1)
         with contextlib.suppress(StoreUnavailable):
             await self._index.send([each for key in again for each in self._index.ring(key)])
 
@@ -206,7 +209,6 @@ class Worker:
         match raised:
             case SessionConflict():
                 logs.warning("lease.lost")
-                return 0
             case ModelUnavailable():
                 logs.warning("model.failed", error=raised)
                 asked = raised.retry_after or 0.0

@@ -6,7 +6,7 @@ a crash are served by the same loop: it loads the events and asks.
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from google.genai import types
@@ -123,7 +123,7 @@ class Runner:
         owner: str,
         lease: int = LEASE,
         run_config: RunConfig | None = None,
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event]:
         """Take a session in hand and work through its inbox; yield each event after it is stored.
 
         `lease` is in milliseconds. Raises SessionBusy, SessionConflict when the session was lost,

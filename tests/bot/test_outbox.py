@@ -1,0 +1,214 @@
+"""What is owed is paid once and in order, whatever Slack answers."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+
+from agents import Event, Post, SessionKey
+from agents.runtime.slot.port import Begun, Commit, Companions
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals import posts
+from bot.approvals.request import Approval, Copy, Policy
+from bot.outbox import LOOK_AGAIN, Outbox
+from bot.playground import ANA, BOT, MAX, LocalSlack
+from bot.playground.messages import full_text
+from bot.slack.replies import Replies, web_client
+from bot.turns import Thread, session_key, thread_of
+
+
+@dataclass
+class Desk:
+    """A session in a thread of #expenses, and the outbox that pays for it."""
+
+    slack: LocalSlack
+    slot: RedisSlot
+    outbox: Outbox
+    key: SessionKey
+    version: int = 0
+
+    async def owe(self, *owed: Post, approvals: tuple[Approval, ...] = ()) -> None:
+        """Store an event of Ana's that owes these posts."""
+        begun = await self.slot.begin(self.key, owner="test", lease=1000)
+        assert isinstance(begun, Begun)
+        companions = Companions(posts=owed, approvals=[each.record() for each in approvals])
+        said = Event(version=self.version + 1, author="user", user_id=ANA.id)
+        done = await self.slot.commit(
+            self.key,
+            Commit(
+                id=f"c{self.version}",
+                fence=begun.fence,
+                version=self.version,
+                events=[said],
+                companions=companions,
+            ),
+        )
+        self.version = done.version
+
+    def said(self) -> list[str]:
+        """What the bot said in the thread, in order."""
+        thread = self.slack.thread("expenses", thread_of(self.key).ts)
+        return [full_text(each).partition("\n")[0] for each in thread if each["user"] == BOT.id]
+
+
+@pytest.fixture
+async def desk(store_url: str) -> AsyncIterator[Desk]:
+    """A thread that Ana began, with nothing owed yet."""
+    async with LocalSlack() as slack, aiohttp.ClientSession() as session:
+        client = connect(store_url)
+        slot = RedisSlot(client)
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
+        said = await slack.say("ana", "expenses", "hello")
+        thread = Thread(said.message["channel"], said.ts)
+        key = session_key(team="T0LOCALWORK", agent="reimbursement", thread=thread)
+        await slot.apply(key, state={}, create=True)
+        yield Desk(slack, slot, Outbox(slot=slot, replies=replies), key)
+        await client.aclose()
+
+
+def answer(desk: Desk, number: int, text: str) -> Post:
+    """An answer into the session's thread."""
+    return posts.answer(f"o:{number}:0", thread_of(desk.key), text=text)
+
+
+def question(desk: Desk, channel: str) -> Approval:
+    """A question whose card goes to a channel."""
+    return Approval(
+        id="3-0",
+        session=str(desk.key),
+        call_id="2-0",
+        agent="reimbursement",
+        tool="reimburse",
+        requester=ANA.id,
+        args={"amount": 200},
+        digest="d" * 64,
+        nonce="n",
+        policy=Policy(approvers=(MAX.id,)),
+        asked_at=1_700_000_000_000,
+        copies=(Copy(post="card:3-0:0", channel=channel),),
+        notice="asked:3-0",
+    )
+
+
+async def test_what_is_owed_is_posted_and_struck_off(desk: Desk):
+    """A post goes into its thread with its id as metadata, and its place is remembered."""
+    await desk.owe(answer(desk, 1, "one"))
+    debt = await desk.outbox.debt(desk.key)
+    await debt.pay()
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    (call,) = desk.slack.calls("chat.postMessage")
+    assert desk.said() == ["one"]
+    assert view
+    assert (list(view.posts), list(view.places)) == ([], ["o:1:0"])
+    assert '"id": "o:1:0"' in str(call.arguments["metadata"]).replace("'", '"')
+
+
+async def test_a_rate_limited_post_waits_and_keeps_its_place(desk: Desk):
+    """Nothing overtakes a post that Slack wants later; the worker hears how long to wait."""
+    await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
+    desk.slack.fail("chat.postMessage", "ratelimited", seconds=7)
+    debt = await desk.outbox.debt(desk.key)
+    await debt.pay()
+    assert (debt.wait, desk.said()) == (7, [])
+    await debt.pay()
+    assert desk.said() == []
+    await (await desk.outbox.debt(desk.key)).pay()
+    assert desk.said() == ["one", "two"]
+
+
+@pytest.mark.parametrize("fault", ["lost", "error", "html"])
+async def test_a_post_whose_fate_is_unknown_is_looked_for(desk: Desk, fault):
+    """No answer, a 500 or a page of HTML: looked for later, made again only if it is not there."""
+    debt = await desk.outbox.debt(desk.key)
+    await desk.owe(answer(desk, 1, "one"))
+    desk.slack.fail("chat.postMessage", fault)
+    await debt.pay()
+    assert debt.wait == LOOK_AGAIN
+    await (await desk.outbox.debt(desk.key)).pay()
+    assert desk.said() == ["one"]
+    assert len(desk.slack.calls("conversations.replies")) == 1
+
+
+async def test_a_crash_after_the_post_does_not_repeat_it(desk: Desk):
+    """What an earlier process posted and did not strike off is found by its id."""
+    await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    assert view
+    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.owe(*view.posts)
+    await (await desk.outbox.debt(desk.key)).pay()
+    assert desk.said() == ["one", "two"]
+
+
+async def test_a_fresh_post_is_not_looked_for(desk: Desk):
+    """What became owed while this process had the session cannot be there yet."""
+    debt = await desk.outbox.debt(desk.key)
+    await desk.owe(answer(desk, 1, "one"))
+    await debt.pay()
+    assert desk.said() == ["one"]
+    assert desk.slack.calls("conversations.replies") == []
+
+
+async def test_a_long_answer_goes_on_where_it_was_interrupted(desk: Desk):
+    """Of several messages, those that are there are not posted again."""
+    text = "word " * 5_000
+    await desk.owe(answer(desk, 1, text))
+    debt = await desk.outbox.debt(desk.key)
+    whole = len(text) // 9_000 + 1
+    desk.slack.fail("chat.postMessage", "slow", seconds=0)
+    desk.slack.fail("chat.postMessage", "ratelimited", seconds=1)
+    await debt.pay()
+    assert (debt.wait, len(desk.said())) == (1, 1)
+    await (await desk.outbox.debt(desk.key)).pay()
+    assert len(desk.said()) == whole
+
+
+async def test_a_card_that_has_no_place_is_put_into_the_thread(desk: Desk):
+    """An archived channel is told in the thread, and the question is asked there."""
+    channel = desk.slack.workspace.channel("approvals")
+    channel.is_archived = True
+    approval = question(desk, channel.id)
+    await desk.owe(posts.card(approval, approval.copies[0]), approvals=(approval,))
+    await (await desk.outbox.debt(desk.key)).pay()
+    told, card = desk.said()
+    assert "That channel is archived" in told
+    assert "Asked:" in card
+
+
+async def test_an_answer_that_has_no_place_goes_to_who_asked(desk: Desk):
+    """When the thread's own channel is archived, the person gets the answer as a DM."""
+    desk.slack.workspace.channel("expenses").is_archived = True
+    await desk.owe(answer(desk, 1, "one"))
+    await (await desk.outbox.debt(desk.key)).pay()
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    assert [message["text"] for message in desk.slack.dms("ana")] == ["one"]
+    assert view
+    assert not view.posts
+
+
+@pytest.mark.parametrize("code", ["message_not_found", "cant_update_message", "not_authed"])
+async def test_a_card_that_cannot_be_changed_does_not_loop(desk: Desk, code: str):
+    """A change that Slack refuses for good is struck off."""
+    channel = desk.slack.workspace.channel("approvals")
+    approval = question(desk, channel.id)
+    await desk.owe(posts.card(approval, approval.copies[0]), approvals=(approval,))
+    await (await desk.outbox.debt(desk.key)).pay()
+    desk.slack.fail("chat.update", "refused", error=code)
+    await desk.owe(*posts.updates(approval, mark=2)[:1])
+    debt = await desk.outbox.debt(desk.key)
+    await debt.pay()
+    await debt.look()
+    assert (debt.posts, debt.wait) == ([], None)
+    assert len(desk.slack.calls("chat.update")) == 1
+
+
+async def test_a_change_of_a_card_that_was_never_posted_is_let_be(desk: Desk):
+    """There is nothing to change, so nothing is asked of Slack."""
+    approval = question(desk, desk.slack.workspace.channel("approvals").id)
+    await desk.owe(*posts.updates(approval, mark=2), approvals=(approval,))
+    debt = await desk.outbox.debt(desk.key)
+    await debt.pay()
+    assert desk.slack.calls("chat.update") == []
+    await debt.look()
+    assert debt.posts == []
