@@ -175,10 +175,8 @@ async def _deciders(
         yield Finding("wrong", "policies", str(error))
         return
     for complaint in policies.complaints:
-        yield Finding("warn", "policies", complaint.text)
-    if not settings.approvers:
-        text = "COUNTERSIGN_APPROVERS is empty: what no policy names approvers for is refused."
-        yield Finding("warn", "policies", text)
+        text = f"{complaint.text[:1].upper()}{complaint.text[1:]}."
+        yield Finding("warn", "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
     for name in sorted({*policies.names, *settings.approvers}):
         if why := await _unable(name, found):
             yield Finding("warn", "policies", f"{name} cannot decide: {why}.")

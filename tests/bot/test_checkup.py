@@ -1,0 +1,160 @@
+"""The doctor: what each part says when it is asked, against a real store and the local Slack."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import checkup
+from bot.checkup import Finding, examine
+from bot.cli import main
+from bot.playground import LocalSlack
+from bot.settings import Settings
+from tests.conftest import unused_port
+from tests.stories.conftest import office_settings, running
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch):
+    """What does not answer is given up soon."""
+    monkeypatch.setattr(checkup, "WAIT", 0.3)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[LocalSlack]:
+    """A Slack on this machine."""
+    async with LocalSlack() as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def settings(slack: LocalSlack, store_url: str, tmp_path: Path) -> Settings:
+    """The settings of a bot with which all is well."""
+    return office_settings(slack, store_url, tmp_path, port=unused_port())
+
+
+async def found(settings: Settings, *, part: str = "") -> list[Finding]:
+    """What is found, of one part or of all."""
+    return [each async for each in examine(settings) if part in ("", each.part)]
+
+
+async def test_all_is_well(settings: Settings):
+    """A bot that runs with these settings: nothing is wrong, every part is asked."""
+    async with running(settings):
+        told = await found(settings)
+    assert {each.part for each in told} == {
+        *("settings", "store", "slack", "scopes", "secret", "model")
+    }
+    assert [str(each) for each in told if each.level == "wrong"] == []
+
+
+@pytest.mark.parametrize(
+    ("part", "given", "level", "words"),
+    [
+        pytest.param(
+            "settings", {"slack_signing_secret": None}, "wrong", "SLACK_SIGNING_SECRET", id="half"
+        ),
+        pytest.param("settings", {"model": "x"}, "wrong", "GEMINI_API_KEY", id="no model"),
+        pytest.param(
+            "store", {"redis_url": "redis://127.0.0.1:9/0"}, "wrong", "REDIS_URL", id="no store"
+        ),
+        pytest.param("store", {"redis_url": None}, "ok", "Embedded", id="the embedded store"),
+        pytest.param(
+            "slack", {"slack_bot_token": "xoxb-another"}, "wrong", "invalid_auth", id="a token"
+        ),
+        pytest.param(
+            "slack",
+            {"slack_api_url": "http://127.0.0.1:9/api/"},
+            "wrong",
+            "does not answer",
+            id="no Slack",
+        ),
+        pytest.param(
+            "socket", {"slack_app_token": "xapp-other"}, "wrong", "invalid_auth", id="app token"
+        ),
+        pytest.param(
+            "socket", {"slack_app_token": "xapp-local-workspace"}, "ok", "websocket", id="socket"
+        ),
+        pytest.param(
+            "routes", {"routes": {"#expenses": "nobody"}}, "wrong", "'nobody'", id="no such agent"
+        ),
+        pytest.param("routes", {"routes": {}}, "warn", "COUNTERSIGN_ROUTES", id="no routes"),
+        pytest.param(
+            "routes", {"approvers_channel": "#nowhere"}, "wrong", "#nowhere", id="no such channel"
+        ),
+        pytest.param("policies", {"approvers": []}, "warn", "no default", id="nobody decides"),
+        pytest.param(
+            "policies", {"approvers": ["U0NOBODY001"]}, "warn", "does not know this person", id="?"
+        ),
+        pytest.param(
+            "policies", {"approvers": ["U0PARTNPAT1"]}, "warn", "another company", id="outsider"
+        ),
+        pytest.param("policies", {"approvers": ["U0LOCALBOT1"]}, "warn", "an app", id="a bot"),
+        pytest.param(
+            "policies", {"approvers": ["S0NOSUCHGRP"]}, "warn", "this user group", id="no group"
+        ),
+        pytest.param("secret", {}, "warn", "Nobody answers", id="the bot does not run"),
+        pytest.param("model", {}, "ok", "no LLM", id="rehearsal"),
+        pytest.param(
+            "model",
+            {
+                "model": "gemini-x",
+                "gemini_api_key": "k",
+                "gemini_base_url": "http://127.0.0.1:9",
+                "model_fallbacks": [],
+            },
+            "wrong",
+            "MODEL",
+            id="no model answers",
+        ),
+    ],
+)
+async def test_what_is_said_of_a_part(
+    settings: Settings, part: str, given: dict[str, Any], level: str, words: str
+):
+    """A fault is found where it is, and the line says what to look at."""
+    changed = Settings.read(**{**settings.model_dump(), **given})
+    told = await found(changed, part=part)
+    assert [each.level for each in told] == [level]
+    assert words in told[0].text
+
+
+async def test_scopes_that_are_missing(slack: LocalSlack, settings: Settings):
+    """Each one is named, and how to get it."""
+    slack.web_api.scopes = [s for s in slack.web_api.scopes if s not in ("chat:write", "im:read")]
+    [told] = await found(settings, part="scopes")
+    assert (told.level, "chat:write, im:read" in told.text) == ("wrong", True)
+
+
+async def test_a_deactivated_approver(slack: LocalSlack, settings: Settings):
+    """Whoever left cannot decide."""
+    people = slack.workspace.people
+    leaver = people[settings.approvers[0]]
+    people[leaver.id] = replace(leaver, deleted=True)
+    [told] = await found(settings, part="policies")
+    assert told.text == f"{leaver.id} cannot decide: the account is deactivated."
+
+
+async def test_a_group_that_decides(settings: Settings):
+    """A user group with people in it is fine."""
+    changed = settings.model_copy(update={"approvers": ("S0LOCALMGR1",)})
+    assert await found(changed, part="policies") == []
+
+
+async def test_another_signing_secret(settings: Settings):
+    """The bot that runs was started with another secret: Slack's requests would be refused too."""
+    other = Settings.read(**{**settings.model_dump(), "slack_signing_secret": "another"})
+    async with running(other):
+        [told] = await found(settings, part="secret")
+    assert (told.level, "401" in told.text) == ("wrong", True)
+
+
+def test_the_exit_status_tells(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path):
+    """Nothing is configured: the first line says what is missing, and the status is 1."""
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SystemExit):
+        assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.startswith("wrong settings")
