@@ -1,0 +1,244 @@
+"""The worker: whatever happens to a turn, it is tried again, handed on, or told."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+import pytest
+
+from agents import Agent, Companions, ModelUnavailable, Runner, SessionKey, SessionService, hold
+from agents.runtime.slot.redis import Client, RedisSlot, connect
+from agents.runtime.testing import ScriptedModel, call
+from bot.approvals.scene import Rules
+from bot.approvals.secretary import Secretary
+from bot.index import Index
+from bot.outbox import Outbox
+from bot.playground import ANA, BOT, LocalSlack
+from bot.slack.replies import Replies, web_client
+from bot.turns import Thread, Turn, session_key
+from bot.worker import GONE, Worker, farewell
+
+TEAM = "T0LOCALWORK"
+
+
+@dataclass
+class River:
+    """A thread of Ana's, its session, and what a worker is made of."""
+
+    slack: LocalSlack
+    slot: RedisSlot
+    index: Index
+    replies: Replies
+    thread: Thread
+    asked: int = 0
+
+    @property
+    def key(self) -> SessionKey:
+        """The session of the thread."""
+        return session_key(team=TEAM, agent="helper", thread=self.thread)
+
+    async def ask(self, text: str = "hello") -> None:
+        """Put a message into the session, and ring."""
+        self.asked += 1
+        turn = Turn(id=f"m:{self.asked}", session=self.key, author=ANA.id, text=text)
+        await self.slot.ingest(self.key, turn.entry(), index=self.index.ring(self.key))
+
+    def said(self) -> list[str]:
+        """What the bot said in the thread, in order."""
+        thread = self.slack.thread("expenses", self.thread.ts)
+        return [each["text"] for each in thread if each["user"] == BOT.id]
+
+    async def hears(self, *texts: str) -> None:
+        """Wait until the bot said exactly this."""
+        await self.slack.wait_for(lambda: self.said() == list(texts))
+
+    def runner(self, agent: Agent, companion=None) -> Runner:
+        """A runner of an agent on the store."""
+        given = {"companion": companion} if companion else {}
+        return Runner(
+            agent=agent,
+            session_service=SessionService(self.slot, tenant=TEAM),
+            tenant=TEAM,
+            **given,
+        )
+
+    @asynccontextmanager
+    async def worker(
+        self,
+        model: ScriptedModel,
+        *,
+        tools: Sequence = (),
+        name: str = "helper",
+        grace: float = 5.0,
+        failing: Sequence[Exception] = (),
+    ) -> AsyncIterator[Worker]:
+        """A worker at work; the first commits fail with `failing`."""
+        secretary = Secretary(
+            slot=self.slot,
+            rules=lambda key: Rules(due=self.index.approval_due),
+            ring=self.index.ring,
+            nonces=iter(str, "never"),
+        )
+        faults = list(failing)
+
+        def companion(key, story, new, now) -> Companions:
+            if faults:
+                raise faults.pop(0)
+            return secretary.companions(key, story, new, now)
+
+        agent = Agent(name="helper", model=model, tools=tools)
+        worker = Worker(
+            index=self.index,
+            slot=self.slot,
+            runners={name: self.runner(agent, companion)},
+            farewell=self.runner(farewell(), companion),
+            secretary=secretary,
+            outbox=Outbox(slot=self.slot, replies=self.replies),
+            owner=f"worker-{id(model)}",
+            lease=600,
+        )
+        stopping = asyncio.Event()
+        task = asyncio.create_task(worker.run(stopping, grace=grace))
+        try:
+            yield worker
+        finally:
+            stopping.set()
+            await task
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Client]:
+    """A client of the empty store."""
+    client = connect(store_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def river(store: Client) -> AsyncIterator[River]:
+    """A thread of Ana's in #expenses."""
+    async with LocalSlack() as slack, aiohttp.ClientSession() as session:
+        said = await slack.say("ana", "expenses", "hello")
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
+        thread = Thread(said.message["channel"], said.ts)
+        yield River(slack, RedisSlot(store), Index(store), replies, thread)
+
+
+async def test_messages_are_answered_in_order(river: River):
+    """Three messages at once bring three answers, in the order of the messages."""
+    for text in ("one", "two", "three"):
+        await river.ask(text)
+    async with river.worker(ScriptedModel(["1", "2", "3"])):
+        await river.hears("1", "2", "3")
+
+
+async def test_a_message_during_a_turn_is_answered_after_it(river: River):
+    """What comes in while a session is worked on waits for its turn, and is not forgotten."""
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    async def look_up() -> str:
+        """Look something up."""
+        begun.set()
+        await go_on.wait()
+        return "found"
+
+    model = ScriptedModel([call("look_up"), "first", "second"])
+    async with river.worker(model, tools=[look_up]):
+        await river.ask("one")
+        await begun.wait()
+        await river.ask("two")
+        go_on.set()
+        await river.hears("first", "second")
+
+
+async def test_a_model_that_is_away_is_asked_later(river: River, caplog):
+    """The turn is put off for as long as the model says, and then answered once."""
+    await river.ask()
+    away = ModelUnavailable("busy", retry_after=30)
+    with caplog.at_level(logging.INFO, logger="countersign"):
+        async with river.worker(ScriptedModel([away])):
+            while "model.failed" not in caplog.messages:  # noqa: ASYNC110 - logs tell nobody
+                await asyncio.sleep(0.01)
+    assert await river.index.claim(1, lease=1000) == []
+    async with river.worker(ScriptedModel(["here I am"])):
+        await river.index.send(river.index.ring(river.key))
+        await river.hears("here I am")
+
+
+async def test_what_nobody_expected_is_logged_and_tried_again(river: River, caplog):
+    """An error of ours stops neither the worker nor the session."""
+    await river.ask()
+    with caplog.at_level(logging.INFO, logger="countersign"):
+        async with river.worker(ScriptedModel(["ok", "ok"]), failing=[RuntimeError("a bug")]):
+            await river.hears("ok")
+    assert "turn.failed" in caplog.messages
+
+
+async def test_the_session_of_an_agent_that_is_gone_is_told_so(river: River):
+    """After a deploy without the agent its threads hear that, and nothing loops."""
+    await river.ask()
+    async with river.worker(ScriptedModel([]), name="another"):
+        await river.hears(GONE)
+    view = await river.slot.read(river.key)
+    assert view
+    assert view.inbox == 0
+    assert await river.index.claim(1, lease=1000) == []
+
+
+async def test_a_session_in_other_hands_waits(river: River):
+    """Somebody else has the session: it is left to them, and worked on once they let go."""
+    await river.ask()
+    async with (
+        hold(river.slot, river.key, owner="somebody", lease=5000),
+        river.worker(ScriptedModel(["mine now"])),
+    ):
+        await asyncio.sleep(0.3)
+        assert river.said() == []
+    async with river.worker(ScriptedModel(["mine now"])):
+        await river.hears("mine now")
+
+
+async def test_a_turn_in_hand_ends_before_the_worker_does(river: River):
+    """Told to stop, the worker lets a turn end; its answer is there."""
+    begun = asyncio.Event()
+
+    async def look_up() -> str:
+        """Look something up."""
+        begun.set()
+        await asyncio.sleep(0.2)
+        return "found"
+
+    await river.ask()
+    async with river.worker(ScriptedModel([call("look_up"), "found"]), tools=[look_up]):
+        await begun.wait()
+    assert river.said() == ["found"]
+
+
+async def test_a_turn_that_lasts_too_long_is_handed_on(river: River):
+    """Cancelled in the middle, a turn is due at once, and another worker goes on with it."""
+    begun = asyncio.Event()
+
+    async def hang() -> str:
+        """Never end."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    await river.ask()
+    async with river.worker(ScriptedModel([call("hang"), "never"]), tools=[hang], grace=0.1):
+        await begun.wait()
+    assert river.said() == []
+    claims = await river.index.claim(1, lease=1)
+    assert [claim.key for claim in claims] == [river.key]
+
+
+async def test_a_store_that_is_away_does_not_end_the_worker(river: River, store: Client, caplog):
+    """Without its store the worker waits; what is due then is worked on when it is back."""
+    async with river.worker(ScriptedModel(["back"])):
+        with caplog.at_level(logging.WARNING, logger="countersign"):
+            await store.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+            await river.ask()
+        await river.hears("back")
