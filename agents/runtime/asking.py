@@ -92,7 +92,8 @@ class Asking:
             self.budget.compacts = False
             return None
         parts = response.content.parts if response.content else None
-        summary = "".join(part.text for part in parts or () if part.text and not part.thought)
+        said = (part.text for part in parts or () if part.text and not part.thought)
+        summary = "".join(said).strip()
         self.budget.compacts = bool(summary)
         return self._compacted(until, summary, response) if summary else None
 
