@@ -314,6 +314,7 @@ def _rules(
         defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
         return Rules(
             due=index.approval_due,
+            seen=index.approval_seen,
             spent=index.spent,
             policies=kept.policies,
             defaults=defaults,

@@ -7,6 +7,7 @@ walks through them; what is here too much is looked at once and struck off.
 |---|---|---|---|
 | `{due}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
 | `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
+| `{due}:seen` | zset | `session|approval` -> when people were asked (ms), the newest | a month |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
 | `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
 | `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
@@ -31,6 +32,8 @@ TOKENS = 32
 TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
+SEEN = 1_000
+SEEN_LIVES = 30 * 24 * 3600
 CLAIM_DUE = 60_000
 """Milliseconds until a claimed approval is looked at again, unless it is struck off."""
 
@@ -84,6 +87,7 @@ class Index:
         self._prefix = prefix
         self._ready = f"{prefix}{{due}}:ready"
         self._wake = f"{prefix}{{due}}:wake"
+        self._seen = f"{prefix}{{due}}:seen"
         self._approvals = f"{prefix}{{due}}:appr"
         self._tickets = f"{prefix}{{due}}:tick"
 
@@ -102,6 +106,20 @@ class Index:
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""
         return (("ZADD", self._approvals, at, f"{key}|{approval}"),)
+
+    def approval_seen(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
+        """The commands that have an approval found among the newest ones, asked at a moment."""
+        return (
+            ("ZADD", self._seen, at, f"{key}|{approval}"),
+            ("ZREMRANGEBYRANK", self._seen, 0, -SEEN - 1),
+            ("EXPIRE", self._seen, SEEN_LIVES),
+        )
+
+    async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
+        """The newest approvals, at the most so many: session and id, newest first."""
+        [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
+        split = [(_text(member) or "").rpartition("|") for member in found]
+        return [(SessionKey.parse(tag), approval) for tag, _, approval in split]
 
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
         """The commands that have an approval never looked at again."""

@@ -135,7 +135,9 @@ def _outdated(request_id: str, question: Question, scene: Scene) -> tuple[Settle
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
     """When the clock has to look at which approval."""
     looks = {approval.id: next_look(approval), **dict.fromkeys(settling, scene.now)}
-    return tuple(
+    seen = scene.rules.seen
+    listed = seen(scene.key, approval.id, scene.now) if seen else ()
+    return tuple(listed) + tuple(
         command
         for approval_id, at in looks.items()
         if at is not None

@@ -157,6 +157,9 @@ def unsettled(
     now = resolve(policies, defaults=defaults, requester=approval.requester)
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
+    today = {name for p in policies for names in p.escalate.values() for name in names}
+    for each in approval.escalations[: approval.escalated]:
+        now = now.widened([name for name in each.names if name in today], ())
     counted = [v for v in votes if now.self_approval or v.person != approval.requester]
     if not reached(now, counted):
         return "the rules for this have become stricter"

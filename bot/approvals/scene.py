@@ -26,13 +26,14 @@ def uncounted(_key: SessionKey, _person: str, _tokens: int, _now: int) -> Sequen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How questions are put.
+    """How questions are put; `due` and `seen` are commands for the index of approvals.
 
     `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
     cards, None for DMs.
     """
 
     due: Due
+    seen: Due | None = None
     spent: Spent = uncounted
     policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
         default_factory=dict[str, Sequence[ApprovalPolicy]]

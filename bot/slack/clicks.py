@@ -100,9 +100,24 @@ class Clicks:
             return _beside(sent, outcome.problems, otherwise=outcome.sentence)
         return {} if outcome.kind in ("decided", "counted") else _instead(sentence(outcome))
 
+    async def withdraw(self, click: Click) -> str:
+        """Withdraw what a click is about; what came of it, as mrkdwn."""
+        key = self._session(click.button)
+        person = await self._person(click.by)
+        if key is None or click.button is None:
+            return INACTIVE
+        if person is None:
+            return WHO
+        decision = Decision(button=click.button, person=person, act="withdraw")
+        return sentence(await self._decided(key, decision))
+
     def tell(self, by: Clicker, place: Place, text: str) -> None:
         """Say something to the clicker alone, once Slack has its answer; `text` is mrkdwn."""
         self._later(self._note(by, place, text))
+
+    def later(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something once Slack has its answer; it may be lost."""
+        self._later(work)
 
     async def close(self) -> None:
         """Wait for the private notes that are still on their way."""

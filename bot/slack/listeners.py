@@ -24,6 +24,7 @@ from bot.errors import SettingsError
 from bot.slack import payloads
 from bot.slack.clicks import INACTIVE, Clicks
 from bot.slack.groups import Groups
+from bot.slack.home import COMMAND, Home
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
@@ -57,6 +58,7 @@ class Listeners:
         people: People,
         identity: Identity,
         groups: Groups | None = None,
+        home: Home | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -65,6 +67,7 @@ class Listeners:
         self._people = people
         self._identity = identity
         self._groups = groups
+        self._home = home
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -94,6 +97,7 @@ class Listeners:
         match body.get("type"):
             case "event_callback":
                 self._forget(body)
+                self._open_home(body)
                 return await self._in_time(self._messages.take(body))
             case "app_rate_limited":
                 logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))
@@ -107,7 +111,9 @@ class Listeners:
         click = payloads.click(body)
         if isinstance(click, Ignored):
             return _ok()
-        return await self._in_time(self._clicks.press(click))
+        answer = await self._in_time(self._clicks.press(click))
+        self._show_home(click.by.id)
+        return answer
 
     async def on_submission(self, body: Body) -> BoltResponse:
         """Decide a submitted modal; the answer closes it, or says what is wrong."""
@@ -115,11 +121,15 @@ class Listeners:
         if isinstance(sent, Ignored):
             logs.warning("click.unknown", action=sent.reason)
             return _ok()
-        return await self._in_time(self._clicks.submit(sent))
+        answer = await self._in_time(self._clicks.submit(sent))
+        self._show_home(sent.by.id)
+        return answer
 
     async def on_command(self, body: Body) -> BoltResponse:
-        """Answer a slash command that nobody knows."""
+        """Answer a slash command, or say that nobody knows it."""
         command = payloads.command(body)
+        if self._home and command.name == COMMAND and command.by.team == self._identity.team:
+            return await self._in_time(self._home.answer(command))
         logs.warning("click.unknown", action=command.name, person=command.by.id)
         return _ok({"response_type": "ephemeral", "text": NO_COMMAND})
 
@@ -147,6 +157,16 @@ class Listeners:
     async def close(self) -> None:
         """Wait for the private notes that are still on their way."""
         await self._clicks.close()
+
+    def _open_home(self, body: Body) -> None:
+        """Somebody opened their Home."""
+        if self._home and (person := payloads.home_opened(body)):
+            self._clicks.later(self._home.opened(person))
+
+    def _show_home(self, person: str) -> None:
+        """Somebody decided something: their Home is not true any more."""
+        if self._home:
+            self._clicks.later(self._home.changed(person))
 
     async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
         try:

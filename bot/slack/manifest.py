@@ -10,6 +10,7 @@ SCOPES = (
     "channels:history",
     "channels:read",
     "chat:write",
+    "commands",
     "groups:history",
     "groups:read",
     "im:history",
@@ -20,6 +21,7 @@ SCOPES = (
     "users:read",
 )
 EVENTS = (
+    "app_home_opened",
     "app_mention",
     "member_joined_channel",
     "message.channels",
@@ -42,14 +44,26 @@ def manifest(settings: Settings) -> dict[str, Any]:
         },
         "features": {
             "app_home": {
-                "home_tab_enabled": False,
+                "home_tab_enabled": True,
                 "messages_tab_enabled": True,
                 "messages_tab_read_only_enabled": False,
             },
             "bot_user": {"display_name": NAME.lower(), "always_online": True},
+            "slash_commands": [_command(_address(settings.public_url))],
         },
         "oauth_config": {"scopes": {"bot": list(SCOPES)}},
         "settings": _settings(_address(settings.public_url)),
+    }
+
+
+def _command(address: dict[str, str]) -> dict[str, Any]:
+    url = {"url": address["request_url"]} if address else {}
+    return {
+        "command": "/approvals",
+        "description": "What waits for you, and what you asked for",
+        "usage_hint": "[list | show NUMBER | withdraw NUMBER]",
+        "should_escape": True,
+        **url,
     }
 
 

@@ -141,6 +141,14 @@ def changed_group(body: Payload) -> str:
     return _text(inner.get("subteam_id"))
 
 
+def home_opened(body: Payload) -> str:
+    """The id of the person who opened their Home, if that is what the event says."""
+    inner = _mapping(body.get("event"))
+    if inner.get("type") != "app_home_opened" or inner.get("tab") != "home":
+        return ""
+    return _text(inner.get("user"))
+
+
 def turn(message: Message, choice: Choice) -> Turn:
     """The turn of a message: the same post, delivered twice or under two event names, is one."""
     key = session_key(

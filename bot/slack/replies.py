@@ -160,6 +160,10 @@ class Replies:
             self._client.views_update(view_id=view_id, view=view), within=QUICK
         )
 
+    async def publish(self, person: str, view: Block) -> Result:
+        """Show something in a person's Home."""
+        return await self._ended(self._client.views_publish(user_id=person, view=view))
+
     async def direct(self, person: str) -> Result:
         """The DM with a person; `place` is its channel id."""
         return await self._ended(self._client.conversations_open(users=person), key="channel.id")

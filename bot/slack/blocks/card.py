@@ -98,13 +98,13 @@ def _told(approval: Approval) -> _Told:
 
 
 def _what(approval: Approval, twin: tuple[int, int]) -> Block:
-    """What is asked, for whom, in large: all that a glance takes in."""
+    """What is asked, and by whom: all that a glance takes in."""
     place, of = twin
     equal = f" ({place} of {of} equal calls)" if of > 1 else ""
     return rich(
         section(
             said(titled(visible(approval.tool)[0]), bold=True),
-            said(" for "),
+            said(", asked by "),
             user(approval.requester),
             said(equal),
         )
@@ -226,5 +226,5 @@ def _text(approval: Approval, told: _Told, ending: str) -> str:
     call = in_one_line(told.arguments, 500) or "no arguments"
     hint = cut(told.hint, 300)
     what = escaped(titled(cut(tool, 60)))
-    about = escaped(f"({call}), through {cut(agent, 60)}. {hint}".strip())
-    return cut(f"{what} for {mention(approval.requester)} {about} {ending}", TEXT_LIMIT)
+    about = escaped(f"through {cut(agent, 60)}: {call}. {hint}".strip())
+    return cut(f"{what}, asked by {mention(approval.requester)} {about} {ending}", TEXT_LIMIT)

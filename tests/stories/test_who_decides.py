@@ -1,0 +1,168 @@
+"""Groups, roles, thresholds and tiers: who may decide, and what changes when the company does."""
+
+import json
+from typing import Any
+
+from bot.playground import ANA, BEN, MAX, MIA
+from bot.playground.messages import full_text
+from tests.stories.conftest import Opening
+from tests.stories.office import Office, buttons
+
+TOOL = "reimbursement.reimburse"
+HOTEL = "please reimburse 200 dollars for the hotel"
+MANAGERS = "S0LOCALMGR1"
+
+
+def policy(**written: Any) -> dict[str, Any]:
+    """Settings with a policy for reimbursements."""
+    return {"approval_policies": json.dumps({TOOL: written})}
+
+
+async def test_a_group_decides_as_it_is_at_the_click(open_office: Opening):
+    """Who left a user group after the question was put cannot decide it, who joined can."""
+    office = await open_office(**policy(approvers=[MANAGERS]))
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.set_group("managers", ["ben"])
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "You cannot decide this")
+    assert office.amounts() == []
+    await office.slack.click("mia", card, "approve")
+    await office.note("mia", "You cannot decide this")
+    assert buttons(office.now(card)) == ["approve", "reject"]
+    assert thread
+
+
+async def test_a_group_that_cannot_be_looked_up_decides_nothing(open_office: Opening):
+    """While Slack does not say who is in a group, a click is told to come again."""
+    office = await open_office(**policy(approvers=[MANAGERS]))
+    await office.ask(HOTEL)
+    card = await office.card("200")
+    office.slack.fail("usergroups.users.list", "error", error="internal_error", times=50)
+    await office.slack.set_group("managers", ["max", "mia"])
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "could not check what you may decide")
+    assert buttons(office.now(card)) == ["approve", "reject"]
+    assert office.amounts() == []
+
+
+async def test_one_of_these_or_two_of_those(open_office: Opening):
+    """One CFO or two of finance: the first of finance is counted, the second decides."""
+    office = await open_office(
+        approver_roles=json.dumps({"cfo": [BEN.id], "finance": [MAX.id, MIA.id]}),
+        **policy(any_of={"cfo": 1, "finance": 2}),
+    )
+    thread = await office.ask(HOTEL)
+    card = await office.card("1 of cfo or 2 of finance")
+    await office.slack.click("max", card, "approve")
+    await office.slack.wait_for(lambda: "so far 1" in full_text(office.now(card)))
+    assert office.amounts() == []
+    await office.slack.click("mia", card, "approve")
+    await office.answer(thread, "Paid")
+    assert office.amounts() == [200]
+
+
+async def test_a_tier_is_crossed(open_office: Opening):
+    """Above a sum somebody else has to agree; below it the usual people do."""
+    tiers = {"amount > 1000": {"approvers": [MIA.id]}}
+    office = await open_office(**policy(approvers=[MAX.id, MIA.id], tiers=tiers))
+    await office.ask(HOTEL)
+    small = await office.card("200")
+    assert f"Asked: <@{MAX.id}> and <@{MIA.id}>" in full_text(small)
+    await office.ask("please reimburse 1500 dollars for the flight")
+    big = await office.card("1500")
+    assert f"Asked: <@{MIA.id}> ·" in full_text(big)
+    await office.slack.click("max", big, "approve")
+    await office.note("max", "You cannot decide this")
+    assert office.amounts() == []
+
+
+async def test_nobody_left_is_told_at_once(open_office: Opening):
+    """When the only approver is deactivated or the requester, the requester hears it at once."""
+    office = await open_office(**policy(approvers=[ANA.id]))
+    thread = await office.ask(HOTEL)
+    await office.answer(thread, "Nobody may approve reimburse here")
+    assert office.amounts() == []
+
+
+async def test_a_deactivated_approver_is_nobody(open_office: Opening):
+    """Whoever left the company is not asked, and not counted among those who could decide."""
+    office = await open_office(**policy(approvers=[MAX.id]))
+    await office.slack.deactivate("max")
+    thread = await office.ask(HOTEL)
+    await office.answer(thread, "Nobody may approve reimburse here")
+
+
+async def test_a_required_reason(open_office: Opening):
+    """Where a rejection needs a reason, an empty one keeps the form open with the error."""
+    office = await open_office(**policy(reason_required=True))
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.click("mia", card, "reject")
+    await office.slack.wait_for(lambda: office.slack.modals("mia"))
+    refused = await office.slack.submit("mia", {"reason": "  "})
+    assert "needs a reason" in json.dumps(refused.errors)
+    await office.slack.submit("mia", {"reason": "too dear"})
+    await office.answer(thread, "too dear")
+
+
+async def test_a_reminder_before_it_expires(open_office: Opening):
+    """People are reminded under the card, which itself stays as it is; nobody answered in time."""
+    office = await open_office(**policy(expires="3s", reminders=[0.3]))
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    before = office.now(card)
+    line = await office.answer(card["ts"], "still waits for a decision", where="approvals")
+    assert f"<@{MAX.id}> and <@{MIA.id}>" in line["text"]
+    assert office.now(card)["blocks"] == before["blocks"]
+    await office.answer(thread, "nobody answered in time")
+    await office.closed(card, "Expired")
+
+
+async def test_others_take_over(open_office: Opening):
+    """After a part of the time others may decide as well; before it they may not."""
+    office = await open_office(
+        **policy(approvers=[MAX.id], expires="20s", reminders=[], escalate={"0.1": [MIA.id]})
+    )
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.click("mia", card, "approve")
+    await office.note("mia", "You cannot decide this")
+    await office.answer(card["ts"], f"<@{MIA.id}> may decide this as well now", where="approvals")
+    await office.slack.click("mia", card, "approve")
+    await office.answer(thread, "Paid")
+
+
+async def test_home_shows_what_concerns_me(office: Office):
+    """Home: what waits for me, what I asked for, and what was decided; it is decided from there."""
+    await office.ask(HOTEL)
+    card = await office.card("200")
+    for who, title in (("max", "Waits for you"), ("ana", "Asked by you")):
+        await office.slack.open_home(who)
+        home = await office.slack.wait_for(lambda who=who: office.slack.home(who))
+        told = json.dumps(home)
+        assert "Reimburse" in told.partition(title)[2]
+    await office.slack.click("max", card, "approve")
+    await office.slack.wait_for(
+        lambda: "Approved" in json.dumps(office.slack.home("max")).partition("Decided")[2]
+    )
+
+
+async def test_the_command_lists_shows_and_withdraws(office: Office):
+    """`/approvals` tells what waits, shows one, and withdraws what is mine."""
+    await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.command("ana", "expenses", "/approvals")
+    listed = await office.note("ana", "Asked by you", where="expenses")
+    number = full_text(listed).split("`")[1]
+    await office.slack.command("ben", "expenses", f"/approvals show {number}")
+    await office.note("ben", "no such approval", where="expenses")
+    await office.slack.command("max", "expenses", f"/approvals show {number.upper()}")
+    await office.note("max", "200", where="expenses")
+    await office.slack.command("max", "expenses", f"/approvals withdraw {number}")
+    await office.note("max", "Only the person who asked", where="expenses")
+    await office.slack.command("ana", "expenses", f"/approvals withdraw {number}")
+    await office.note("ana", "withdrawn", where="expenses")
+    await office.closed(card, "Withdrawn")
+    await office.slack.command("ana", "expenses", "/approvals nonsense")
+    await office.note("ana", "Type `/approvals`", where="expenses")
