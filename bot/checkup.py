@@ -29,7 +29,7 @@ from bot.web import EVENTS
 WAIT = 5.0
 """Seconds that each part is given to answer in."""
 
-BOT_TOKEN = "SLACK_BOT_TOKEN is the Bot User OAuth Token, under OAuth & Permissions."
+WHERE_IT_IS = "SLACK_BOT_TOKEN is the Bot User OAuth Token, under OAuth & Permissions."
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP = re.compile(r"S[A-Z0-9]{2,}")
@@ -113,7 +113,7 @@ async def _slack(
     try:
         found = await workspace(settings, session, wait=WAIT)
     except SettingsError as error:
-        yield Finding("wrong", "slack", f"{error} {BOT_TOKEN}")
+        yield Finding("wrong", "slack", f"{error} {WHERE_IT_IS}")
         return
     yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
     yield _scopes(found)
