@@ -75,12 +75,26 @@ class _Timed(logs.Line):
 
 async def _play(settings: Settings, order: Mapping[str, Any]) -> None:
     stopping = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopping.set)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    loop.add_signal_handler(signal.SIGUSR1, tell_where)
     async with aiohttp.ClientSession() as session:
         ledger = CrashPoint(settings.crash_at).watched(Ledger(session, order["ledger"]), "ledger")
         model = CrashPoint(settings.crash_at).watched(Obedient(order.get("moody", 0)), "model")
         async with app.opened(settings, agents=[crew(ledger, model)]) as bot:
             await bot.run(stopping)
+
+
+def tell_where() -> None:
+    """Where every task of this process stands, for whoever looks for the one that is stuck."""
+    for task in asyncio.all_tasks():
+        coroutine, way = task.get_coro(), []
+        while coroutine is not None:
+            frame = getattr(coroutine, "cr_frame", getattr(coroutine, "ag_frame", None))
+            if frame is not None:
+                way.append(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
+            coroutine = getattr(coroutine, "cr_await", getattr(coroutine, "ag_await", None))
+        print(f"{time.time():.3f} stands {' > '.join(way)}", flush=True)
 
 
 class Ledger:

@@ -13,7 +13,7 @@ from typing import Any
 from agents.runtime.slot.port import Record, View
 from agents.runtime.slot.wire import link, text
 from agents.runtime.story import Story
-from tests.faults.evidence import Evidence
+from tests.faults.evidence import Evidence, Sent
 
 FINAL = ("rejected", "expired", "cancelled", "void", "done", "failed")
 ONCE = ("wire", "book", "brief", "offer")
@@ -89,7 +89,7 @@ def hears(evidence: Evidence) -> Iterator[Violation]:
         count = heard[sent.session, sent.text]
         if count > 1:
             yield Violation(4, sent.id, f"was heard {count} times")
-        if not count and sent.acked is not None:
+        if not count and sent.acked is not None and _asked_for(sent, evidence):
             yield Violation(15, sent.id, "was acknowledged and is lost")
 
 
@@ -267,6 +267,12 @@ def cards_tell_the_truth(case: Case) -> Iterator[tuple[int, str]]:
                 yield 19, f"{record.id} is {record.status} and its card has {card.buttons}"
         if record.body["copies"] and not cards:
             yield 19, f"{record.id} has no card"
+
+
+def _asked_for(sent: Sent, evidence: Evidence) -> bool:
+    """Whether the bot knew that it was meant: by a mention, or in a thread that began with one."""
+    began = next(each for each in evidence.sent if each.session == sent.session)
+    return began is sent or (began.acked is not None and began.acked < sent.posted)
 
 
 def _speaks(event: Any) -> bool:

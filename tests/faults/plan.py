@@ -53,7 +53,10 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run. `crash` is where a process kills itself, `skew` how far its clock is off."""
+    """One run. `crash` is where a process kills itself, `skew` how far its clock is off.
+
+    `plant` is the bug that its bots have, `answer` what people say (None: now this, now that).
+    """
 
     seed: int
     said: tuple[Said, ...]
@@ -62,6 +65,7 @@ class Plan:
     skew: Mapping[str, float] = field(default_factory=dict)
     moody: int = 0
     plant: str = ""
+    answer: bool | None = None
 
     @property
     def faults(self) -> list[str]:

