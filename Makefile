@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help install rehearse playground test check lint requirements
+.PHONY: help install rehearse playground picture test check lint requirements
 
 help: ## Say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ rehearse: .venv/installed-embedded ## Play the stories against a workspace on th
 
 playground: .venv/installed-embedded ## Open a workspace on this machine to try the bot in
 	$(BIN)/python -m bot playground
+
+picture: .venv/installed-dev ## Make README's picture from the real page; needs Chromium
+	mkdir -p docs && $(BIN)/python -m tests.bot.playground.picture docs/playground.png
 
 test: lint ## Check and test everything
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4

@@ -1,14 +1,23 @@
-"""A browser, and one person at a time before the playground's page."""
+"""A running playground, a browser, and one person at a time before the page."""
 
+import asyncio
 import os
+import re
 import shutil
+import signal
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, async_playwright, expect
 
+from tests.conftest import unused_port
+
+ROOT = Path(__file__).parents[3]
+OPEN = re.compile(r"The playground is open: (http://\S+)")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
     "--no-sandbox",
@@ -27,6 +36,26 @@ PATIENCE = 10_000
 
 
 @asynccontextmanager
+async def running(folder: Path) -> AsyncIterator[str]:
+    """`python -m bot playground` and its address; Ctrl-C ends it, and all goes well."""
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PORT": str(unused_port())}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "bot", "playground"),
+        cwd=folder,
+        env=environment,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        async with asyncio.timeout(30):
+            while not (found := OPEN.match((await process.stdout.readline()).decode())):
+                assert process.returncode is None
+        yield found[1]
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert await asyncio.wait_for(process.wait(), 20) == 0
+
+
+@asynccontextmanager
 async def launched() -> AsyncIterator[Browser]:
     """A Chromium without a window."""
     expect.set_options(timeout=PATIENCE)
@@ -39,9 +68,13 @@ async def launched() -> AsyncIterator[Browser]:
 
 
 @asynccontextmanager
-async def opened(browser: Browser, url: str, *, width: int = 1280) -> AsyncIterator["Screen"]:
+async def opened(
+    browser: Browser, url: str, *, width: int = 1280, height: int = 844, scale: int = 1
+) -> AsyncIterator["Screen"]:
     """A fresh window at the page; what went wrong in its scripts fails the test."""
-    context = await browser.new_context(viewport={"width": width, "height": 844})
+    context = await browser.new_context(
+        viewport={"width": width, "height": height}, device_scale_factor=scale
+    )
     page = await context.new_page()
     page.set_default_timeout(PATIENCE)
     wrong: list[str] = []
@@ -50,8 +83,6 @@ async def opened(browser: Browser, url: str, *, width: int = 1280) -> AsyncItera
     try:
         yield Screen(page, url)
     finally:
-        if folder := os.environ.get("SCREENSHOTS"):
-            await page.screenshot(path=f"{folder}/last.png")
         await context.close()
     assert wrong == []
 

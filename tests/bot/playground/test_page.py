@@ -1,42 +1,22 @@
 """The page before the real bot, used as people use it: a store, a process, a browser."""
 
-import asyncio
-import os
 import re
-import signal
-import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from tests.bot.playground.screen import Screen, launched, needs_chromium, opened
-from tests.conftest import unused_port
+from tests.bot.playground.screen import Screen, launched, needs_chromium, opened, running
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
-ROOT = Path(__file__).parents[3]
-OPEN = re.compile(r"The playground is open: (http://\S+)")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    """The address of a running playground; Ctrl-C ends it, and all goes well."""
-    folder = tmp_path_factory.mktemp("playground")
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PORT": str(unused_port())}
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "bot", "playground"),
-        cwd=folder,
-        env=environment,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    async with asyncio.timeout(30):
-        while not (found := OPEN.match((await process.stdout.readline()).decode())):
-            assert process.returncode is None
-    yield found[1]
-    process.send_signal(signal.SIGINT)
-    assert await asyncio.wait_for(process.wait(), 20) == 0
+    """The address of a running playground."""
+    async with running(tmp_path_factory.mktemp("playground")) as url:
+        yield url
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -66,7 +46,7 @@ async def test_a_reimbursement_over_two_people(screen: Screen) -> None:
     await expect(screen.face("max")).to_have_accessible_name(re.compile("new"))
     await screen.be("max")
     card = screen.message("201")
-    await expect(card).to_contain_text("Reimburse for @Ana Alvarez")
+    await expect(card).to_contain_text("Reimburse, asked by @Ana Alvarez")
     await screen.press("Approve", on=card)
     await expect(card).to_contain_text("Approved by @Max Meier")
     await expect(card.get_by_role("button", name="Approve")).to_have_count(0)
