@@ -1,0 +1,81 @@
+"""The commands: what they print, and the status they end with."""
+
+import json
+
+import pytest
+
+from bot.cli import main
+
+COMPLETE = {
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_SIGNING_SECRET": "secret",
+    "MODEL": "rehearsal",
+}
+
+
+@pytest.fixture
+def complete(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    """An environment with every setting that is needed but REDIS_URL."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in COMPLETE.items():
+        monkeypatch.setenv(name, value)
+
+
+def test_help_names_every_command(capsys):
+    """`--help` lists the roles and the commands, one line each."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    for command in ("web", "worker", "clock", "release", "rehearse", "playground", "manifest"):
+        assert f"\n    {command}" in told
+
+
+def test_a_command_that_does_not_exist(capsys):
+    """An unknown command is told, with those there are."""
+    with pytest.raises(SystemExit) as ended:
+        main(["cook"])
+    assert ended.value.code == 2
+    assert "'rehearse'" in capsys.readouterr().err
+
+
+def test_the_manifest_is_json(complete, capsys):
+    """What Slack wants to read is printed whole, and nothing else."""
+    assert main(["manifest"]) == 0
+    assert json.loads(capsys.readouterr().out)["settings"]["socket_mode_enabled"] is True
+
+
+def test_a_release_without_a_store_is_let_through(complete, capsys):
+    """The first release may run before the add-on has set REDIS_URL: it says so."""
+    assert main(["release"]) == 0
+    assert "but for REDIS_URL" in capsys.readouterr().out
+
+
+def test_a_release_with_all_it_needs(complete, store_server, monkeypatch, capsys):
+    """A release asks the store, and says in one sentence that all is well."""
+    monkeypatch.setenv("REDIS_URL", store_server)
+    assert main(["release"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "Settings and store are ready."
+
+
+def test_a_release_whose_store_forgets(complete, store_server, monkeypatch, capsys):
+    """A store that must not forget and does stops the release."""
+    monkeypatch.setenv("REDIS_URL", store_server)
+    monkeypatch.setenv("COUNTERSIGN_REQUIRE_DURABLE_STORE", "true")
+    assert main(["release"]) == 69
+    assert "forgets everything" in capsys.readouterr().err
+
+
+def test_a_release_whose_store_is_not_there(complete, free_port, monkeypatch, capsys):
+    """A store that does not answer is waited for, and then named."""
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{free_port}/0")
+    monkeypatch.setattr("bot.app.RELEASE_WAIT", 0.2)
+    assert main(["release"]) == 69
+    assert "REDIS_URL does not answer" in capsys.readouterr().err
+
+
+def test_a_setting_that_is_wrong(complete, monkeypatch, capsys):
+    """A wrong setting ends any command with 78 and one sentence."""
+    monkeypatch.setenv("PORT", "many")
+    assert main(["release"]) == 78
+    assert capsys.readouterr().err.startswith("PORT is wrong")
