@@ -64,6 +64,11 @@ FIELDS: dict[str, tuple[type, int]] = {
     "features.app_home.messages_tab_read_only_enabled": (bool, 0),
     "features.bot_user.display_name": (str, 80),
     "features.bot_user.always_online": (bool, 0),
+    "features.slash_commands.command": (str, 32),
+    "features.slash_commands.description": (str, 2000),
+    "features.slash_commands.usage_hint": (str, 1000),
+    "features.slash_commands.should_escape": (bool, 0),
+    "features.slash_commands.url": (str, 3000),
     "oauth_config.scopes.bot": (list, 255),
     "settings.event_subscriptions.request_url": (str, 3500),
     "settings.event_subscriptions.bot_events": (list, 100),
@@ -82,6 +87,10 @@ c50cfa8508ff1017344550a5e5fb29a1416e5b98, which both kinds of our manifest pass 
 
 def fields(part: Any, at: str = "") -> Iterator[tuple[str, Any]]:
     """Every value of a manifest, with its dotted path."""
+    if isinstance(part, list) and isinstance(part[0], dict):
+        for each in part:
+            yield from fields(each, at)
+        return
     if not isinstance(part, dict):
         yield at, part
         return
