@@ -141,7 +141,7 @@ class Index:
         """The commands that remember which agent answers in a DM."""
         return (("SET", self._mark(channel), agent, "EX", MARK_LIVES),)
 
-    def spent(self, key: SessionKey, person: str, tokens: int, now: int) -> Sequence[Command]:
+    def spent(self, key: SessionKey, person: str, *, tokens: int, now: int) -> Sequence[Command]:
         """The commands that count tokens a person used up, until midnight UTC; `now` is in ms."""
         account = self._account(key.tenant, person)
         midnight = (now // DAY + 1) * DAY // 1000

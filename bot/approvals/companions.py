@@ -22,7 +22,7 @@ from bot.approvals.scene import USER, Plan, Scene, merged, requester
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
     """What goes into the slot together with these new events, which have their versions."""
     plans = [_said(event, scene) for event in events]
-    plans += [_paid(event, scene) for event in events if event.usage]
+    plans += [_paid(event, scene) for event in events]
     plans += [_answered(event, scene) for event in events]
     plans += [asked(event, request_id, scene) for event in events for request_id in event.questions]
     return merged(plans)
@@ -44,8 +44,11 @@ def _said(event: Event, scene: Scene) -> Plan:
 
 def _paid(event: Event, scene: Scene) -> Plan:
     """What a model was paid for this event goes on the account of the person behind it."""
+    count = scene.rules.spent
+    if count is None or not event.tokens:
+        return Plan()
     person = requester(scene.story.events, event)
-    commands = scene.rules.spent(scene.key, person, event.tokens, scene.now)
+    commands = count(scene.key, person, tokens=event.tokens, now=scene.now)
     return Plan(companions=Companions(index=commands))
 
 

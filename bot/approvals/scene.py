@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import JsonValue
 
@@ -15,13 +15,14 @@ USER = "user"
 
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
 """The index commands that make an approval due: session, id of the approval, when (ms)."""
-Spent = Callable[[SessionKey, str, int, int], Sequence[Command]]
-"""The index commands that count what a person used up: session, person, tokens, when (ms)."""
 
 
-def uncounted(_key: SessionKey, _person: str, _tokens: int, _now: int) -> Sequence[Command]:
-    """No commands: nobody's tokens are counted."""
-    return ()
+class Spent(Protocol):
+    """The index commands that count what a person used up; `now` is in ms."""
+
+    def __call__(self, key: SessionKey, person: str, *, tokens: int, now: int) -> Sequence[Command]:
+        """Count tokens of a session on a person's account."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Rules:
 
     due: Due
     seen: Due | None = None
-    spent: Spent = uncounted
+    spent: Spent | None = None
     policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
         default_factory=dict[str, Sequence[ApprovalPolicy]]
     )
