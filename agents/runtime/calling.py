@@ -194,7 +194,7 @@ class Calling:
             case "again":
                 return await self._again(tool, bound)
             case "done":
-                return Outcome(call=self.call, report=Report.model_validate(started.result))
+                return self._reported(Report.model_validate(started.result))
             case "closed":
                 return None
             case "refused":
@@ -222,7 +222,9 @@ class Calling:
             mended = await self._mended(error, bound.values)
             return self._failed(error) if mended is None else self._answered(mended)
         if context.request is not None:
-            return self._asked(tool, bound, context.request, shown=value)
+            asked = self._asked(tool, bound, context.request, shown=value)
+            await self._keep(asked.report)
+            return asked
         value = await self._after(bound.values, value)
         report = _report(value, context, lasting=tool.is_long_running)
         await self._keep(report)
@@ -259,8 +261,7 @@ class Calling:
             defaults=tuple(sorted(bound.defaults)),
         )
         question = self._question(tool, bound, told)
-        story = self.held.story
-        if gate.rejected_before(story, self.call, question):
+        if gate.rejected_before(self.held.story, self.call, question):
             return self._answered(gate.not_again(tool.name))
         begun = form if isinstance(form, dict) else initial
         ask = Ask(
@@ -268,10 +269,9 @@ class Calling:
             args=cast(Response, to_json(self.args)),
             shown=ToolConfirmation(hint=request.hint, payload=begun),
             placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
-            superseded=gate.superseded(story, self.call, question),
         )
         actions = _actions(self.context) if dynamic else EventActions()
-        return Outcome(call=self.call, report=Report(actions=actions), ask=ask)
+        return self._reported(Report(actions=actions, ask=ask))
 
     def _asked_anew(self, question: Question, *, changes: list[str]) -> Outcome:
         """The same question once more, for what people agreed to does not stand any more."""
@@ -285,9 +285,14 @@ class Calling:
             args=cast(Response, to_json(self.args)),
             shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
             placeholder=gate.waits(question.tool),
-            superseded=[],
         )
-        return Outcome(call=self.call, report=Report(), ask=ask)
+        return Outcome(call=self.call, report=Report(ask=ask))
+
+    def _reported(self, report: Report) -> Outcome:
+        """The outcome of a report; a question in it takes the place of older ones."""
+        story, ask = self.held.story, report.ask
+        older = gate.superseded(story, self.call, ask.question) if ask else ()
+        return Outcome(call=self.call, report=report, superseded=older)
 
     def _digest(self, tool: Tool, bound: Bound) -> str:
         """The digest of the very objects that the body is handed, taken just before."""

@@ -16,45 +16,50 @@ ASKED_AGAIN = ToolConfirmation(
 )
 
 
-class Report(BaseModel):
-    """What a body brought about, as JSON: kept in the slot until its batch is complete.
-
-    `response` None means nothing yet. `progress` are intermediate responses, oldest first.
-    """
-
-    response: dict[str, JsonValue] | None = None
-    progress: list[dict[str, JsonValue]] = Field(default_factory=list[dict[str, JsonValue]])
-    parts: list[types.Part] = Field(default_factory=list[types.Part])
-    actions: EventActions = Field(default_factory=EventActions)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class Ask(BaseModel):
     """A question to put to a person about a call, and what stands for the result until then.
 
-    `args` are the call's as the model gave them or a hook changed them. `superseded` are calls of
-    earlier turns whose open questions ask for the same.
+    `args` are the call's as the model gave them or a hook changed them.
     """
 
     question: Question
     args: dict[str, JsonValue]
     shown: ToolConfirmation
     placeholder: dict[str, JsonValue]
-    superseded: Sequence[Call] = ()
+
+
+class Report(BaseModel):
+    """What a body brought about, as JSON: kept in the slot until its batch is complete.
+
+    `response` None means nothing yet, or a question (`ask`). `progress` are intermediate responses,
+    oldest first.
+    """
+
+    response: dict[str, JsonValue] | None = None
+    progress: list[dict[str, JsonValue]] = Field(default_factory=list[dict[str, JsonValue]])
+    parts: list[types.Part] = Field(default_factory=list[types.Part])
+    actions: EventActions = Field(default_factory=EventActions)
+    ask: Ask | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What came of one call: a result, a question, or the words a nested agent starts with.
 
-    `error` is what the body or a hook raised.
+    `superseded` are calls of earlier turns whose open questions ask for the same. `error` is what
+    the body or a hook raised.
     """
 
     call: Call
     report: Report = field(default_factory=Report)
-    ask: Ask | None = None
+    superseded: Sequence[Call] = ()
     entering: Event | None = None
     error: Exception | None = None
+
+    @property
+    def ask(self) -> Ask | None:
+        """The question, if there is one."""
+        return self.report.ask
 
 
 def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[Event]:
@@ -64,7 +69,7 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     event: before a response event that holds placeholders only, else after it. What a new request
     supersedes is answered first.
     """
-    closing = [_closed(call, now=now) for o in outcomes if o.ask for call in o.ask.superseded]
+    closing = [_closed(call, now=now) for o in outcomes for call in o.superseded]
     entering = [o.entering for o in outcomes if o.entering is not None]
     outcomes = [o for o in outcomes if o.entering is None]
     asks = [o for o in outcomes if o.ask is not None]
