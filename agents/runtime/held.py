@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import JsonValue
 
@@ -24,8 +24,15 @@ from agents.runtime.slot.port import (
 )
 from agents.runtime.story import USER, Call, Story
 
-Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
-"""What goes into the slot with new events: (key, story with them, the new events, now in ms)."""
+
+class Companion(Protocol):
+    """Derives what goes into the slot with new events."""
+
+    def __call__(
+        self, key: SessionKey, story: Story, *, new: Sequence[Event], now: int
+    ) -> Companions:
+        """What goes with `new`, the last events of the story; `now` is in milliseconds."""
+        ...
 
 
 Leave = tuple[str, Json | None]
@@ -39,7 +46,7 @@ async def freely(_key: SessionKey, _request: str) -> Leave:
     return "", None
 
 
-def nothing(*_told: object) -> Companions:
+def nothing(*_told: object, **_new: object) -> Companions:
     """No companions."""
     return NOTHING
 
@@ -136,7 +143,9 @@ class Held:
 
     def _composed(self, new: Sequence[Event], results: Mapping[str, JsonValue]) -> Commit:
         self._commits += 1
-        companions = self._companion(self.key, self.story, new, self.now) if new else NOTHING
+        companions = NOTHING
+        if new:
+            companions = self._companion(self.key, self.story, new=new, now=self.now)
         self.notes.update(companions.notes)
         opened, closed = self._open_calls()
         state: Json = {}

@@ -17,7 +17,7 @@ from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Command
 from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
-from bot.approvals.terms import Vote, in_favour, is_person
+from bot.approvals.terms import OPERATOR, Vote, in_favour, is_person
 
 Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
 """Who a person is now, and for which of some names they stand; None when nobody can say."""
@@ -68,7 +68,7 @@ class Secretary:
         self._settling.pop(key, None)
 
     def companions(
-        self, key: SessionKey, story: Story, new: Sequence[Event], now: int
+        self, key: SessionKey, story: Story, *, new: Sequence[Event], now: int
     ) -> Companions:
         """What goes into the slot with new events, the last ones of the story."""
         approvals = self._approvals.setdefault(key, {})
@@ -118,6 +118,8 @@ class Secretary:
         names = frozenset(named(rules.declared(approval), rules.defaults)) | approval.policy.groups
         found: list[Vote] = []
         for vote in votes:
+            if vote.person.startswith(OPERATOR):
+                continue
             person = await self._voter(vote.person, [n for n in names if not is_person(n)])
             if person is None:
                 raise StoreUnavailable("Slack does not say who may decide, so nothing starts yet")

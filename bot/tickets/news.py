@@ -19,7 +19,7 @@ USER = "user"
 LONGEST = timedelta(minutes=15)
 """Between two looks at a ticket that has not changed for long."""
 
-Companion = Callable[[SessionKey, Story, Sequence[Event], int], Companions]
+Companion = Callable[..., Companions]
 Command = tuple[str | int | float, ...]
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
 """The index commands that have a call's ticket looked at: session, call id, when (ms)."""
@@ -85,8 +85,8 @@ class Tickets:
     def beside(self, companion: Companion) -> Companion:
         """The companion, and what tickets need beside what it wants."""
 
-        def both(key: SessionKey, story: Story, new: Sequence[Event], now: int) -> Companions:
-            wanted = companion(key, story, new, now)
+        def both(key: SessionKey, story: Story, *, new: Sequence[Event], now: int) -> Companions:
+            wanted = companion(key, story, new=new, now=now)
             told = [news for event in new for news in heard(event, story)]
             return self._added(wanted, told, key=key, now=now) if told else wanted
 

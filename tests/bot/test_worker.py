@@ -84,10 +84,10 @@ class River:
         )
         faults = list(failing)
 
-        def companion(key, story, new, now) -> Companions:
+        def companion(key, story, *, new, now) -> Companions:
             if faults:
                 raise faults.pop(0)
-            return secretary.companions(key, story, new, now)
+            return secretary.companions(key, story, new=new, now=now)
 
         agent = Agent(name="helper", model=model, tools=tools)
         worker = Worker(
