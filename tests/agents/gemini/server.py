@@ -115,14 +115,15 @@ BAD_KEY = fault(
 class GeminiServer:
     """Answers from a script: `async with GeminiServer([…]) as server: … server.url`.
 
-    `requests` are the bodies it took, `paths` those it was asked at, `refused` what it refused. A
-    request beyond the script is answered 500.
+    `requests` are the bodies it took, `paths` those it was asked at, `refused` what it refused;
+    `asked` is set when it took the first. A request beyond the script is answered 500.
     """
 
     def __init__(self, script: Sequence[Item], *, models: Sequence[str] = ("gemini-test",)) -> None:
         """Answer with `script`, in order."""
         self.models = models
         self.signed: dict[bytes, Json] = {}
+        self.asked = asyncio.Event()
         self.url = ""
         self.begin(script)
 
@@ -159,6 +160,7 @@ class GeminiServer:
         item = self._refusal(request, body)
         if item is None:
             self.requests.append(body)
+            self.asked.set()
             item = self.script.pop(0) if self.script else fault(500, message="the script is over")
         if isinstance(item, Hangup):
             _lose(request)
