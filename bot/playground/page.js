@@ -11,12 +11,13 @@ let feed = null;
 let open = false;
 let asked = "";
 let visited = "";
+let shown;
 
 const address = (...parts) => `#/${parts.join("/")}`.replace(/\/+$/, "");
 const me = () => world.person.name;
 const news = (room) => world.unread[world.person.id]?.[room.id] ?? {};
 const sign = (locked) => (locked ? h("span.lock", { role: "img", "aria-label": "Private" }) : "#");
-const count = (number) => number > 0 && h("i.count", { "aria-label": `${number} new` }, `${number}`);
+const count = (n) => n > 0 && h("i.count", { "aria-label": `${n} new` }, `${n}`);
 const isReply = (each) => each.thread_ts && each.thread_ts !== each.ts;
 
 /** Who looks at which channel and thread; on a wide screen some channel is always open. */
@@ -53,8 +54,10 @@ function render() {
   document.body.classList.toggle("with-behind", open);
   keyed($("people"), people(), face);
   keyed($("channels"), rows(room), row);
-  room ? showRoom(room, where) : $("log").replaceChildren();
-  told ? showThread(room, thread) : $("replies").replaceChildren();
+  if (room) showRoom(room, where);
+  else $("log").replaceChildren();
+  if (told) showThread(room, thread);
+  else shown = $("replies").replaceChildren();
   if (open) showBehind(room, told ? thread : "");
   showModal();
 }
@@ -74,7 +77,7 @@ function showRoom(room, where) {
   keyed($("home"), atHome ? [["home", [view.id, world.home?.hash]]] : [], home);
   keyed($("room-foot"), atHome ? [] : [["foot", view]], () =>
     composer({ room, thread: "", examples: facts.examples, onsent }));
-  if (!document.hidden && news(room).new) act("read", { channel: room.id });
+  if (news(room).new) act("read", { channel: room.id });
 }
 
 function showThread(room, thread) {
@@ -82,6 +85,8 @@ function showThread(room, thread) {
   const view = [world.person.id, room.id, thread];
   keyed($("thread-foot"), [["foot", view]], () => composer({ room, thread }));
   fill($("replies"), said, { room, thread });
+  if (wide.matches && shown !== `${view}`) $("thread").querySelector("textarea").focus();
+  shown = `${view}`;
 }
 
 /** The side panel, as the server tells it; an answer that comes too late is dropped. */
@@ -91,7 +96,8 @@ async function showBehind(room, thread) {
   const line = ({ label, text, detail }) =>
     h("li", {}, h("b", {}, label), " ", text, detail && h("pre", {}, detail));
   if (mine === asked) keyed($("facts"), sections.map((each) => [each.title, each]), (each) =>
-    h("section", {}, h("h3", {}, each.title), h("p", {}, each.about), h("ol", {}, each.lines.map(line))));
+    h("section", {}, h("h3", {}, each.title), h("p", {}, each.about),
+      h("ol", {}, each.lines.map(line))));
 }
 
 function head(room, { agent, about }, atHome) {
@@ -127,7 +133,8 @@ function rows(current) {
   const line = (room) => [room.id, { ...news(room), name: room.title, here: room === current,
     where: room.where, app: room.is_im, locked: room.is_private }];
   const isDirect = (room) => room.is_im || room.is_mpim;
-  return [["channels", { label: "Channels" }], ...world.channels.filter((r) => !isDirect(r)).map(line),
+  const named = world.channels.filter((room) => !isDirect(room));
+  return [["channels", { label: "Channels" }], ...named.map(line),
     ["apps", { label: "Apps" }], ...world.channels.filter(isDirect).map(line)];
 }
 
@@ -163,6 +170,9 @@ document.addEventListener("keydown", (event) => {
 for (const each of document.querySelectorAll(".back")) each.addEventListener("click", back);
 $("toggle").addEventListener("click", toggle);
 window.addEventListener("hashchange", render);
-document.addEventListener("visibilitychange", () => world.person && render());
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) feed.close();
+  else connect(route().who);
+});
 wide.addEventListener("change", render);
 connect(route().who);

@@ -17,7 +17,7 @@ export function h(tag, attributes = {}, ...children) {
 
 /** The elements of a text in Slack's markup, which the server took apart. */
 export function text(told) {
-  const built = (node) => (typeof node === "string" ? node : h(node[0], node[1], node[2].map(built)));
+  const built = (each) => (typeof each === "string" ? each : h(each[0], each[1], each[2].map(built)));
   return told?.nodes?.map(built) ?? [];
 }
 
@@ -39,7 +39,8 @@ export function keyed(parent, items, make) {
     node.signature = signature;
     return node;
   });
-  for (const node of old.values()) if (!wanted.includes(node)) node.remove();
+  const stays = new Set(wanted);
+  for (const node of old.values()) if (!stays.has(node)) node.remove();
   wanted.forEach((node, place) => {
     if (parent.children[place] !== node) parent.insertBefore(node, parent.children[place] ?? null);
   });

@@ -108,7 +108,8 @@ function offered(element) {
   if (/conversations|channels/.test(element.type)) {
     return world.channels.map(({ id, title }) => ({ value: id, text: { nodes: [title] } }));
   }
-  return [...(element.options ?? []), ...(element.option_groups ?? []).flatMap((each) => each.options)];
+  const grouped = (element.option_groups ?? []).flatMap((each) => each.options);
+  return [...(element.options ?? []), ...grouped];
 }
 
 function select(element, { value, shared }) {

@@ -59,7 +59,8 @@ function article(told, { room, link, state }) {
 const reply = (href) => h("a.reply", { href }, "Reply in thread");
 
 function replies({ reply_count: count, reply_users: users, latest_time: latest }, href) {
-  return h("a.replies", { href }, users.map(avatar), h("b", {}, `${count} ${count > 1 ? "replies" : "reply"}`),
+  const told = `${count} ${count > 1 ? "replies" : "reply"}`;
+  return h("a.replies", { href }, users.map(avatar), h("b", {}, told),
     h("small", {}, ` last at ${latest}`));
 }
 
@@ -75,6 +76,7 @@ export function composer({ room, thread, examples, onsent }) {
   const box = h("textarea", { rows: 1, "aria-label": `Message ${room.title}`, onkeydown, oninput,
     placeholder: thread ? "Reply …" : `Message ${room.is_im ? "" : "#"}${room.title}` });
   const hint = h("small", { "aria-live": "polite" });
+  const names = mentions(box, room, oninput);
   const write = (words) => {
     box.value = words;
     oninput();
@@ -85,12 +87,13 @@ export function composer({ room, thread, examples, onsent }) {
     drafts.set(key, box.value);
     box.style.height = "auto";
     box.style.height = `${Math.min(box.scrollHeight, 180)}px`;
-    const deaf = mention && box.value.trim() && !/^\/|@countersign/.test(box.value);
-    hint.textContent = deaf ? `Only people will read this: mention ${mention} to ask its agent.` : "";
+    const deaf = mention && /^[^/]/.test(box.value) && !box.value.includes(mention.trim());
+    hint.textContent = deaf ? `Only people will read this: ${mention} calls the agent.` : "";
+    names.offer();
   }
 
   function onkeydown(event) {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    if (names.takes(event) || event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     send();
   }
@@ -102,7 +105,7 @@ export function composer({ room, thread, examples, onsent }) {
     const command = words.startsWith("/") && !thread;
     const said = await act(command ? "command" : "say", { channel: room.id, thread, text: words });
     if (said.warning) write(words);
-    hint.textContent = said.warning ? `⚠ ${said.warning}` : "";
+    if (said.warning) hint.textContent = `⚠ ${said.warning}`;
     if (said.ts && words.includes(mention.trim())) onsent?.(said.ts);
   }
 
@@ -110,9 +113,48 @@ export function composer({ room, thread, examples, onsent }) {
   return h("div.composer", {},
     examples?.length && h("div.examples", {}, h("small", {}, "Try"), examples.map((words) =>
       h("button.chip", { onclick: () => write(mention + words) }, words))),
-    h("div.box", {}, box,
+    h("div.box", {}, box, names.list,
       mention && h("button.plain", { title: "Mention the bot", "aria-label": "Mention the bot",
         onclick: () => write(mention + box.value) }, "@"),
       h("button.send", { "aria-label": "Send", onclick: send }, "➤")),
     hint);
+}
+
+/** The names that fit what is typed after an @, to be picked by key or click. */
+function mentions(box, room, changed) {
+  const list = h("div.names", { role: "listbox", "aria-label": "People", hidden: true });
+  const pick = (name) => {
+    const before = box.value.slice(0, box.selectionStart).replace(/\w*$/, `${name} `);
+    box.value = before + box.value.slice(box.selectionStart);
+    box.setSelectionRange(before.length, before.length);
+    changed();
+  };
+  const offer = () => {
+    const typed = /(?:^|\s)@(\w*)$/.exec(box.value.slice(0, box.selectionStart))?.[1];
+    const fits = room.members.map((id) => world.people.get(id)).filter((each) =>
+      typed !== undefined && each.name !== typed && each.name.startsWith(typed.toLowerCase()));
+    fits.sort((one, other) => other.is_bot - one.is_bot);
+    list.replaceChildren(...fits.map(({ id, name }, place) => {
+      const onclick = () => (pick(name), box.focus());
+      const about = { type: "button", role: "option", "aria-selected": `${!place}`, onclick };
+      return h("button", about, avatar(id), nameOf(id), h("small", {}, `@${name}`));
+    }));
+    list.hidden = !fits.length;
+  };
+  const takes = (event) => {
+    const every = [...list.children];
+    const at = every.findIndex((each) => each.ariaSelected === "true");
+    if (list.hidden || at < 0) return false;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step) {
+      every[at].ariaSelected = "false";
+      every.at((at + step) % every.length).ariaSelected = "true";
+    } else if (event.key === "Enter" || event.key === "Tab") every[at].click();
+    else if (event.key === "Escape") list.hidden = true;
+    else return false;
+    event.preventDefault();
+    event.stopPropagation();
+    return true;
+  };
+  return { list, offer, takes };
 }

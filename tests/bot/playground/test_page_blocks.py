@@ -307,3 +307,20 @@ async def test_the_keyboard_is_enough(desk: Desk) -> None:
         seen.add(await desk.screen.page.evaluate(f"({label})(document.activeElement)"))
     assert {"Messages", "Message expenses", "Send", "Behind the scenes"} <= seen
     assert BOT.real_name in " ".join(seen)
+
+
+async def test_names_to_pick(desk: Desk) -> None:
+    """After an @ the channel's people are offered; Enter picks, the next Enter sends."""
+    box = desk.screen.page.get_by_role("textbox", name="Message general")
+    await box.type("@")
+    names = desk.screen.page.get_by_role("listbox", name="People")
+    await expect(names.get_by_role("option")).to_have_count(5)
+    await box.type("m")
+    await expect(names.get_by_role("option")).to_have_count(2)
+    await box.press("ArrowDown")
+    await expect(names.get_by_role("option", selected=True)).to_contain_text("Mia Moreau")
+    await box.press("Enter")
+    await expect(names).to_be_hidden()
+    await box.type("hi")
+    await box.press("Enter")
+    await expect(desk.screen.message("hi")).to_contain_text("@Mia Moreau hi")
