@@ -1,0 +1,110 @@
+"""What stands between a call and its body."""
+
+import pytest
+
+from agents import Question
+from agents.runtime import gate
+from tests.agents.samples import answered, answers, asks, response, said, spoke, story
+
+ASKED = (
+    said(),
+    spoke("2-0 pay"),
+    asks("3-0", "2-0 pay", digest="d"),
+    answered(response("2-0 pay"), asked=("2-0",)),
+)
+AGAIN = (*ASKED, said(inv="i2"), spoke("6-0 pay", inv="i2"))
+NO = (*ASKED, answers("3-0", confirmed=False), answered(response("2-0 pay", error="no")))
+
+
+def question(**changes: object) -> Question:
+    """What is asked about the call of these stories."""
+    return Question(**{"call_id": "6-0", "tool": "pay", "agent": "root", "digest": "d"} | changes)
+
+
+@pytest.mark.parametrize(
+    ("events", "call", "asked", "expected"),
+    [
+        pytest.param(AGAIN, "6-0", question(), ["2-0"], id="asked in a later turn"),
+        pytest.param(AGAIN, "6-0", question(digest="e"), [], id="about something else"),
+        pytest.param(ASKED, "2-0", question(), [], id="by itself"),
+        pytest.param(
+            (*ASKED, answers("3-0", confirmed=True), said(), spoke("7-0 pay")),
+            "7-0",
+            question(),
+            [],
+            id="decided already",
+        ),
+    ],
+)
+def test_superseded(events, call, asked, expected):
+    """Only an open question of an earlier turn about the very same is superseded."""
+    found = story(*events)
+    assert [older.id for older in gate.superseded(found, found.calls[call], asked)] == expected
+
+
+@pytest.mark.parametrize(
+    ("events", "call", "asked", "expected"),
+    [
+        pytest.param((*NO, spoke("7-0 pay")), "7-0", question(), True, id="at once"),
+        pytest.param((*NO, spoke("7-0 pay")), "7-0", question(digest="e"), False, id="another"),
+        pytest.param(
+            (*NO, said(inv="i2"), spoke("8-0 pay", inv="i2")), "8-0", question(), False, id="asked"
+        ),
+        pytest.param(
+            (*ASKED, answers("3-0", outcome="expired"), spoke("6-0 pay")),
+            "6-0",
+            question(),
+            False,
+            id="expired",
+        ),
+        pytest.param(
+            (*ASKED, answers("3-0", confirmed=True), spoke("6-0 pay")),
+            "6-0",
+            question(),
+            False,
+            id="approved",
+        ),
+    ],
+)
+def test_rejected_before(events, call, asked, expected):
+    """What a person has just rejected is not asked again, until somebody speaks."""
+    found = story(*events)
+    assert bool(gate.rejected_before(found, found.calls[call], asked)) == expected
+
+
+def test_the_digest():
+    """It is the same for the same thing, also in another run of a nested agent."""
+    asked = question(args={"amount": 5})
+
+    def digest(branch: str | None, **changes: object) -> str:
+        return gate.digest_of(asked.model_copy(update=changes), branch=branch, tenant="t")
+
+    assert digest("a@1-0/b@2-0") == digest("a@7-0/b@9-1")
+    different = [
+        digest(None),
+        digest("a@1-0"),
+        digest(None, args={"amount": 6}),
+        digest(None, agent="other"),
+        digest(None, contract="v2"),
+        digest(None, payload_schema={}),
+    ]
+    assert len(set(different)) == len(different)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        pytest.param(gate.waits("pay"), "waits for a person", id="waits"),
+        pytest.param(gate.gone("pay"), "no longer available", id="gone"),
+        pytest.param(gate.changed("pay"), "has changed", id="changed"),
+        pytest.param(gate.not_again("pay"), "just rejected", id="not again"),
+        pytest.param(gate.refused("pay", why="late"), "is over", id="late"),
+        pytest.param(gate.refused("pay", why="digest"), "not what a person agreed", id="digest"),
+        pytest.param(gate.refused("pay", why="void"), "its approval is void", id="void"),
+        pytest.param(gate.unknown("pay"), "not known", id="unknown"),
+    ],
+)
+def test_what_the_model_reads(told, words):
+    """Each is an error that says what did not happen, and why."""
+    assert words in told["error"]
+    assert "pay" in told["error"]
