@@ -41,10 +41,10 @@ from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
 from bot.approvals.board import Board
-from bot.approvals.rules import Book, book
+from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
-from bot.clock import Clock, sweeps
+from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
 from bot.embedded import EmbeddedStore
 from bot.errors import SettingsError
@@ -53,6 +53,7 @@ from bot.index import Index
 from bot.outbox import Outbox
 from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
+from bot.slack.anchor import DailyAnchor
 from bot.slack.clicks import Clicks
 from bot.slack.groups import Groups
 from bot.slack.home import Home
@@ -67,6 +68,8 @@ from bot.tickets.poll import Poll
 from bot.turns import thread_of
 from bot.worker import Worker, farewell
 
+ANCHOR = 60.0
+"""Seconds between two looks whether the audit is anchored today."""
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
 
@@ -143,6 +146,17 @@ async def opened(
             agents=desk.agents,
             routes=desk.routes,
         )
+
+
+@asynccontextmanager
+async def kept(settings: Settings) -> AsyncGenerator[tuple[Slot, Index]]:
+    """The store alone, as an operator works with it: sessions, and what is due when.
+
+    Raises SettingsError, StoreUnavailable, StoreUnsafe.
+    """
+    async with AsyncExitStack() as stack:
+        store = await _store(settings, stack)
+        yield _kept(settings, store), Index(store, prefix=settings.key_prefix)
 
 
 async def release(settings: Settings) -> str:
@@ -274,7 +288,7 @@ def _desk(
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
     )
-    policies = book(settings, agents)
+    policies = usable(book(settings, agents))
     for complaint in policies.complaints:
         logs.warning("settings.unsafe", why=complaint.text)
     people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
@@ -358,8 +372,24 @@ def _clock(settings: Settings, desk: _Desk) -> Clock:
             apps=[agent.name for agent in desk.agents],
             tenant=desk.slack.identity.team,
             tickets=poll,
+            more=_anchors(settings, desk),
         )
     )
+
+
+def _anchors(settings: Settings, desk: _Desk) -> tuple[Sweep, ...]:
+    """The daily anchor of the audit, where a channel is named for it."""
+    channel = _channel(settings.audit_channel, desk.slack.channels)
+    if channel is None:
+        return ()
+    daily = DailyAnchor(
+        desk.slot,
+        desk.index,
+        replies=desk.slack.replies,
+        channel=channel,
+        ttl=settings.session_ttl,
+    )
+    return (Sweep("anchor", ANCHOR, daily.look),)
 
 
 def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> Worker:

@@ -10,8 +10,8 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, get_args
 
-from bot import app, logs
-from bot.checkup import examine
+from bot import app, console, logs
+from bot.checkup import Parts, examine
 from bot.errors import BotError, SettingsError
 from bot.playground import LocalSlack, rehearse, tickets
 from bot.playground.behind import Behind
@@ -22,6 +22,8 @@ from bot.settings import REHEARSAL, Role, Settings
 from bot.slack.manifest import manifest
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS, serve
+
+Command = Callable[[], Coroutine[Any, Any, int]]
 
 WRONG_SETTINGS = 78
 """Exit status, as sysexits.h has it: somebody must change the configuration."""
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 when all went well."""
     given = _parser().parse_args(arguments)
     try:
-        return asyncio.run(given.command())
+        return asyncio.run(given.run(given) if "run" in given else given.command())
     except SettingsError as error:
         print(error, file=sys.stderr)
         return WRONG_SETTINGS
@@ -53,20 +55,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.set_defaults(command=_roles)
     commands = parser.add_subparsers(title="commands", metavar="")
-    for role in get_args(Role):
-        _command(commands, role, partial(_roles, (role,)), f"play only the role {role}")
-    _command(commands, "release", _release, "check settings and store before a release")
-    _command(commands, "rehearse", rehearse.play, "play the stories, and say how they went")
-    _command(commands, "playground", _playground, "open a workspace on this machine")
-    _command(commands, "manifest", _manifest, "print the manifest of the Slack app")
-    _command(commands, "doctor", _doctor, "ask every part whether it works")
+    known: dict[str, tuple[Command, str]] = {
+        role: (partial(_roles, (role,)), f"play only the role {role}") for role in get_args(Role)
+    }
+    known |= {
+        "release": (_release, "check settings and store before a release"),
+        "rehearse": (rehearse.play, "play the stories, and say how they went"),
+        "playground": (_playground, "open a workspace on this machine"),
+        "manifest": (_manifest, "print the manifest of the Slack app"),
+        "doctor": (_doctor, "ask every part whether it works"),
+    }
+    for name, (command, text) in known.items():
+        commands.add_parser(name, help=text, description=text).set_defaults(command=command)
+    console.add(commands)
     return parser
-
-
-def _command(
-    commands: Any, name: str, run: Callable[[], Coroutine[Any, Any, int]], text: str
-) -> None:
-    commands.add_parser(name, help=text, description=text).set_defaults(command=run)
 
 
 async def _roles(roles: tuple[Role, ...] = ()) -> int:
@@ -131,7 +133,8 @@ async def _doctor() -> int:
     settings = Settings.read()
     logs.set_up("ERROR")
     wrong = False
-    async for finding in examine(settings):
+    parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
+    async for finding in examine(settings, parts):
         print(finding, flush=True)
         wrong = wrong or finding.level == "wrong"
     return 1 if wrong else 0

@@ -89,7 +89,13 @@ class Clock:
 
 
 def sweeps(
-    slot: Slot, index: Index, *, apps: Sequence[str], tenant: str, tickets: Poll
+    slot: Slot,
+    index: Index,
+    *,
+    apps: Sequence[str],
+    tenant: str,
+    tickets: Poll,
+    more: Sequence[Sweep] = (),
 ) -> tuple[Sweep, ...]:
     """Everything that is looked at again and again, in a session's own time or in ours."""
     walk = Walk(slot, index, apps=apps, tenant=tenant)
@@ -97,6 +103,7 @@ def sweeps(
         Sweep("tickets", TICKETS, tickets.look),
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
         Sweep("reconcile", RECONCILE, walk.step),
+        *more,
     )
 
 

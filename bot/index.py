@@ -8,6 +8,8 @@ walks through them; what is here too much is looked at once and struck off.
 | `{due}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
 | `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
 | `{due}:seen` | zset | `session|approval` -> when people were asked (ms), the newest | a month |
+| `{due}:audit` | zset | session -> when people were asked last (ms) | while it is there |
+| `{due}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
 | `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
 | `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
@@ -34,6 +36,7 @@ MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 SEEN = 1_000
 SEEN_LIVES = 30 * 24 * 3600
+ANCHORS = 400
 CLAIM_DUE = 60_000
 """Milliseconds until a claimed approval is looked at again, unless it is struck off."""
 
@@ -88,6 +91,8 @@ class Index:
         self._ready = f"{prefix}{{due}}:ready"
         self._wake = f"{prefix}{{due}}:wake"
         self._seen = f"{prefix}{{due}}:seen"
+        self._audit = f"{prefix}{{due}}:audit"
+        self._anchors = f"{prefix}{{due}}:anchors"
         self._approvals = f"{prefix}{{due}}:appr"
         self._tickets = f"{prefix}{{due}}:tick"
 
@@ -113,7 +118,41 @@ class Index:
             ("ZADD", self._seen, at, f"{key}|{approval}"),
             ("ZREMRANGEBYRANK", self._seen, 0, -SEEN - 1),
             ("EXPIRE", self._seen, SEEN_LIVES),
+            ("ZADD", self._audit, at, str(key)),
         )
+
+    async def audited(self) -> list[SessionKey]:
+        """The sessions that have an audit, or had one."""
+        [found] = await self.send((("ZRANGE", self._audit, 0, -1),))
+        return [SessionKey.parse(_text(member) or "") for member in found]
+
+    async def anchors(self) -> list[str]:
+        """The anchors of the audit as JSON, oldest first."""
+        [found] = await self.send((("HGETALL", self._anchors),))
+        kept = {_text(day): _text(anchor) or "" for day, anchor in found.items()}
+        return [kept[day] for day in sorted(kept, key=str)]
+
+    async def anchor(self, day: str) -> str | None:
+        """The anchor of a day as JSON, if there is one."""
+        return _text((await self.send((("HGET", self._anchors, day),)))[0])
+
+    async def now(self) -> int:
+        """The store's time in milliseconds."""
+        [(seconds, micros)] = await self.send((("TIME",),))
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    async def keep_anchor(self, day: str, anchor: str) -> str:
+        """Keep the anchor of a day unless there is one; the one that is kept."""
+        _, kept, days = await self.send(
+            (
+                ("HSETNX", self._anchors, day, anchor),
+                ("HGET", self._anchors, day),
+                ("HKEYS", self._anchors),
+            )
+        )
+        old = sorted(_text(each) or "" for each in days)[:-ANCHORS]
+        await self.send([("HDEL", self._anchors, *old)] if old else [])
+        return _text(kept) or anchor
 
     async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
         """The newest approvals, at the most so many: session and id, newest first."""

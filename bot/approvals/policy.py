@@ -113,6 +113,7 @@ def _cancelled(why: str, *, own: bool) -> str:
     return {
         "withdrawn": "This request was withdrawn by the person who asked.",
         "superseded": "This was asked again; please decide on the newer request.",
+        "operator": "An operator closed this.",
         "nobody": "Nobody could decide this, so it was closed.",
     }.get(why, "This request was cancelled.")
 

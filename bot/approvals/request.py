@@ -196,6 +196,13 @@ def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
     return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
 
 
+def ruled(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Approval:
+    """The approval as an operator has closed it, whoever else was asked."""
+    ruling = Policy(approvers=(vote.person,))
+    closed = voted(approval.model_copy(update={"policy": ruling}), vote, run_for=run_for)
+    return closed.model_copy(update={"policy": approval.policy})
+
+
 def prompted(approval: Approval, *, now: int) -> Approval | None:
     """The approval after the reminders and escalations whose moment has come; None without any."""
     reminded = sum(at <= now for at in approval.reminders)
@@ -309,6 +316,7 @@ _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = Mappin
 _REASONS = {
     "withdrawn": "The person who asked for it does not want it any more.",
     "superseded": "The same call was asked for again; the newer request counts.",
+    "operator": "An operator closed it.",
     "nobody": "Nobody may approve it here; an operator has to name approvers first.",
 }
 

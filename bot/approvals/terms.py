@@ -8,6 +8,10 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 
 
+OPERATOR = "operator "
+"""What the names of operators begin with in a record: no id of a person does."""
+
+
 def is_person(name: str) -> bool:
     """Whether a name is the id of a person; all others are groups and roles."""
     return _PERSON.fullmatch(name) is not None

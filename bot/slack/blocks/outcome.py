@@ -14,6 +14,7 @@ _RUNS = {
 }
 _CANCELLED = {
     "superseded": "Closed: the same was asked again, and the newer request counts.",
+    "operator": "Closed: an operator cancelled it.",
     "nobody": "Closed: nobody may decide this here.",
     "run_cancelled": "Closed: the run that asked was cancelled.",
 }

@@ -1,0 +1,80 @@
+"""What an operator does about an approval from outside Slack: recorded as such, never as a vote."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import JsonValue
+
+from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_payload
+from bot.approvals.decide import TRIES
+from bot.approvals.decision import change
+from bot.approvals.request import Approval, Command, closed, late, ruled
+from bot.approvals.terms import OPERATOR, Vote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruling:
+    """What an operator wants: `by` is their name on the machine, `values` the inputs' values."""
+
+    act: Literal["approve", "reject", "cancel"]
+    by: str
+    reason: str | None = None
+    values: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+async def rule(
+    slot: Slot,
+    approval: Approval,
+    ruling: Ruling,
+    *,
+    run_for: timedelta | None = None,
+    index: Sequence[Command] = (),
+) -> str:
+    """Carry a ruling out; a sentence about what came of it.
+
+    Raises StoreUnavailable when the store does not answer, or others are always faster.
+    """
+    key = SessionKey.parse(approval.session)
+    for _ in range(TRIES):
+        view = await slot.read(key, parts=("approvals",))
+        record = view and view.approvals.get(approval.id)
+        if view is None or record is None:
+            return "It is not there any more."
+        before = Approval.from_record(record)
+        after = carried(before, ruling, now=view.now, run_for=run_for)
+        if isinstance(after, str):
+            return after
+        changed = replace(change(before, after, now=view.now), index=index)
+        if (await slot.decide(key, changed)).kind == "ok":
+            return f"It is {after.status} now, by {after.decided_by}."
+    raise StoreUnavailable(f"the approval {approval.id} changes all the time")
+
+
+def carried(
+    approval: Approval, ruling: Ruling, *, now: int, run_for: timedelta | None
+) -> Approval | str:
+    """The approval's next record, or a sentence when there is nothing to rule."""
+    if approval.status != "pending":
+        return f"It is {approval.status} already."
+    if late(approval, now=now):
+        return "It expired before anybody decided."
+    by = f"{OPERATOR}{ruling.by}"
+    if ruling.act == "cancel":
+        return closed(approval, "cancelled", now=now, why="operator", by=by)
+    payload: dict[str, JsonValue] | None = None
+    if ruling.act == "approve" and approval.payload_schema is not None:
+        try:
+            payload = check_payload(approval.payload_schema, dict(ruling.values))
+        except PayloadError as error:
+            told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
+            return f"Nothing was decided: {told}."
+    vote = Vote(
+        person=by,
+        confirmed=ruling.act == "approve",
+        at=now,
+        payload=payload,
+        reason=ruling.reason,
+    )
+    return ruled(approval, vote, run_for=run_for)

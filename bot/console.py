@@ -1,0 +1,170 @@
+"""What an operator does at a console: look at approvals, decide as an operator, keep the audit."""
+
+import argparse
+import getpass
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents import SessionKey, Slot
+from bot import app, logs
+from bot.approvals import anchor as anchors
+from bot.approvals.board import Board, reference
+from bot.approvals.operator import Ruling, rule
+from bot.approvals.request import Approval
+from bot.approvals.verify import main as verified
+from bot.index import Index
+from bot.settings import Settings
+
+NOT_FOUND = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What commands work with."""
+
+    settings: Settings
+    slot: Slot
+    index: Index
+
+    @property
+    def board(self) -> Board:
+        """The approvals of all sessions."""
+        return Board(self.slot, recent=self.index.recent)
+
+
+Work = Callable[[Desk, argparse.Namespace], Awaitable[int]]
+
+
+def add(commands: Any) -> None:
+    """Add `approvals` and `audit` to the commands."""
+    told = "look at approvals, and decide as an operator"
+    parser = commands.add_parser("approvals", help=told, description=told)
+    acts = parser.add_subparsers(title="acts", metavar="", required=True)
+    _act(acts, "list", listed, "the newest approvals")
+    _act(acts, "show", shown, "one approval, whole").add_argument("number")
+    deciding = _act(acts, "decide", decided, "approve or reject, recorded as the operator's act")
+    deciding.add_argument("number")
+    deciding.add_argument("act", choices=("approve", "reject"))
+    deciding.add_argument("--reason")
+    deciding.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
+    _act(acts, "cancel", cancelled, "close one without an answer").add_argument("number")
+    told = "export, verify and show the record of approvals"
+    parser = commands.add_parser("audit", help=told, description=told)
+    acts = parser.add_subparsers(title="acts", metavar="", required=True)
+    _act(acts, "export", exported, "every entry and anchor as JSON Lines")
+    _act(acts, "show", told_of, "the record of one approval's session").add_argument("number")
+    verifying = acts.add_parser("verify", help="check an export", description="check an export")
+    verifying.add_argument("arguments", nargs="+", metavar="FILE|ROOT")
+    verifying.set_defaults(run=_verify)
+
+
+def _act(acts: Any, name: str, work: Work, text: str) -> argparse.ArgumentParser:
+    parser = acts.add_parser(name, help=text, description=text)
+
+    async def run(given: argparse.Namespace) -> int:
+        async with _desk() as desk:
+            return await work(desk, given)
+
+    parser.set_defaults(run=run)
+    return parser
+
+
+@asynccontextmanager
+async def _desk() -> AsyncGenerator[Desk]:
+    settings = Settings.read()
+    logs.set_up("ERROR")
+    async with app.kept(settings) as (slot, index):
+        yield Desk(settings, slot, index)
+
+
+async def listed(desk: Desk, _given: argparse.Namespace) -> int:
+    """One line for each of the newest approvals."""
+    approvals, _ = await desk.board.approvals()
+    for each in approvals:
+        who = each.decided_by or ", ".join(each.policy.approvers)
+        print(f"{reference(each)} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
+    return 0
+
+
+async def shown(desk: Desk, given: argparse.Namespace) -> int:
+    """One approval as JSON, without what is secret."""
+    approval = await _found(desk, given)
+    if approval is None:
+        return NOT_FOUND
+    told = approval.model_dump(mode="json", exclude={"nonce"})
+    told["args"] |= dict.fromkeys(approval.secrets, "••••••")
+    print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))
+    return 0
+
+
+async def decided(desk: Desk, given: argparse.Namespace) -> int:
+    """Approve or reject as an operator."""
+    values = dict(pair.partition("=")[::2] for pair in given.set)
+    return await _ruled(
+        desk,
+        given,
+        Ruling(act=given.act, by=getpass.getuser(), reason=given.reason, values=values),
+    )
+
+
+async def cancelled(desk: Desk, given: argparse.Namespace) -> int:
+    """Close one without an answer."""
+    return await _ruled(desk, given, Ruling(act="cancel", by=getpass.getuser()))
+
+
+async def exported(desk: Desk, _given: argparse.Namespace) -> int:
+    """Every entry of every session, then the anchors."""
+    sessions = await desk.index.audited()
+    async for line in anchors.exported(desk.slot, sessions):
+        print(line)
+    for anchor in await desk.index.anchors():
+        print(anchor)
+    return 0
+
+
+async def told_of(desk: Desk, given: argparse.Namespace) -> int:
+    """The record of one approval, a line for each entry."""
+    approval = await _found(desk, given)
+    if approval is None:
+        return NOT_FOUND
+    view = await desk.slot.read(SessionKey.parse(approval.session), parts=("audit",))
+    for entry, digest in view.audit if view else ():
+        if entry.get("approval") == approval.id:
+            print(digest[:8], json.dumps(entry, sort_keys=True, ensure_ascii=False))
+    return 0
+
+
+async def _verify(given: argparse.Namespace) -> int:
+    """Check files, against roots that were noted elsewhere."""
+    missing = [a for a in given.arguments if len(a) != 64 and not Path(a).is_file()]  # noqa: ASYNC240
+    if missing:
+        print(f"There is no file {missing[0]}.")
+        return NOT_FOUND
+    return verified(given.arguments)
+
+
+async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
+    approval = await _found(desk, given)
+    if approval is None:
+        return NOT_FOUND
+    key = SessionKey.parse(approval.session)
+    said = await rule(
+        desk.slot,
+        approval,
+        ruling,
+        run_for=desk.settings.execution_ttl,
+        index=desk.index.ring(key),
+    )
+    print(said)
+    return 0 if said.startswith("It is") and "already" not in said else NOT_FOUND
+
+
+async def _found(desk: Desk, given: argparse.Namespace) -> Approval | None:
+    approval = await desk.board.find(given.number)
+    if approval is None:
+        print("There is no such approval; `approvals list` names the newest ones.")
+    return approval

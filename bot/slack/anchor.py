@@ -1,0 +1,58 @@
+"""Posts the audit's anchor once a day, where the store's owner cannot take it back."""
+
+import json
+from datetime import timedelta
+
+from agents import Slot
+from bot import logs
+from bot.approvals.anchor import anchor, day_of, told
+from bot.index import Index
+from bot.slack.blocks import answer
+from bot.slack.replies import Posted, Replies
+from bot.turns import Thread
+
+
+class DailyAnchor:
+    """Anchors the audit: `await DailyAnchor(…).look()`, as often as you like.
+
+    `ttl` is how long a session that nobody touches is kept.
+    """
+
+    def __init__(
+        self, slot: Slot, index: Index, *, replies: Replies, channel: str, ttl: timedelta
+    ) -> None:
+        """Post to the channel with that id."""
+        self._slot = slot
+        self._index = index
+        self._replies = replies
+        self._channel = channel
+        self._ttl = ttl
+        self._posted = ""
+
+    async def look(self) -> int:
+        """Anchor today if that is not done yet; how many anchors were posted."""
+        today = day_of(await self._index.now())
+        if today == self._posted:
+            return 0
+        made = await self._made(today)
+        if made is None:
+            return 0
+        thread, (message,) = Thread(self._channel), answer(told(made))
+        name = f"anchor:{today}"
+        found = await self._replies.find(thread, id=name)
+        result = found or await self._replies.post(thread, message, id=name)
+        if not isinstance(result, Posted):
+            logs.warning("outbox.refused", post=name, code=type(result).__name__)
+            return 0
+        self._posted = today
+        return 0 if found else 1
+
+    async def _made(self, today: str) -> dict[str, object] | None:
+        """Today's anchor: the one that is kept, or a new one."""
+        kept = await self._index.anchor(today)
+        if kept is None:
+            made = await anchor(self._slot, await self._index.audited(), ttl=self._ttl)
+            if made is None:
+                return None
+            kept = await self._index.keep_anchor(today, json.dumps(dict(made), sort_keys=True))
+        return json.loads(kept)
