@@ -1,0 +1,46 @@
+"""Agents: put together rightly, or refused when they are built."""
+
+import pytest
+
+from agents import Agent, AgentTool, LlmRequest, UsageError
+from agents.runtime.testing import ScriptedModel
+
+
+def pay() -> None:
+    """Pay."""
+
+
+@pytest.mark.parametrize("name", ["", "user", "1st", "two words", "a.b"])
+def test_a_bad_name(name):
+    """A name is an identifier, and not the person's."""
+    with pytest.raises(UsageError, match="name"):
+        Agent(name=name)
+
+
+def test_two_tools_of_one_name():
+    """The model could not tell them apart."""
+    with pytest.raises(UsageError, match="two tools named pay"):
+        Agent(name="a", tools=[pay, pay])
+
+
+def test_two_agents_of_one_name():
+    """The conversation could be handed to either."""
+    twin = Agent(name="b")
+    with pytest.raises(UsageError, match="named b"):
+        Agent(name="a", sub_agents=[twin, Agent(name="c", sub_agents=[Agent(name="b")])])
+
+
+def test_a_tree():
+    """Everybody below is found by name, nested ones by their tool."""
+    nested, child = Agent(name="n"), Agent(name="c")
+    root = Agent(name="a", tools=[pay, AgentTool(nested)], sub_agents=[child])
+    assert (root.find_agent("c"), root.find_agent("n")) == (child, None)
+    assert (root.nested("n"), root.nested("pay"), root.nested("x")) == (nested, None, None)
+    assert (root.tool_names(), root.family()) == (["pay", "n"], (root, child))
+
+
+async def test_a_script_that_is_over():
+    """A scripted model says when it is asked once too often."""
+    with pytest.raises(AssertionError, match="over"):
+        async for _ in ScriptedModel([]).generate_content_async(LlmRequest()):
+            pass
