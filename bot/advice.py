@@ -20,17 +20,13 @@ VAGUE = frozenset(
 
 def advice(agents: Sequence[Agent]) -> Iterator[str]:
     """What to better about the agents' tools, a sentence each that begins with the tool."""
-    for agent in agents:
-        for member in agent.family():
-            for name in member.tool_names():
-                tool = member.tool(name)
-                if tool is None:
-                    continue
-                told = None if member.nested(name) else tool.declaration.parameters_json_schema
-                schema = cast("Mapping[str, Any]", told or {})
-                described = tool.declaration.description or ""
-                for sentence in tool_advice(name, described, schema):
-                    yield f"{member.name}.{name}: {sentence}"
+    for member in (member for agent in agents for member in agent.family()):
+        for tool in filter(None, map(member.tool, member.tool_names())):
+            told = None if member.nested(tool.name) else tool.declaration.parameters_json_schema
+            schema = cast("Mapping[str, Any]", told or {})
+            described = tool.declaration.description or ""
+            for sentence in tool_advice(tool.name, described, schema):
+                yield f"{member.name}.{tool.name}: {sentence}"
 
 
 def tool_advice(name: str, description: str, schema: Mapping[str, Any]) -> Iterator[str]:

@@ -5,14 +5,14 @@ Each part is asked for itself, so that one fault hides no other.
 
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import aiohttp
 
 from agents import Agent, InMemorySessionService, ModelError
-from bot import app
+from bot import doctor
 from bot.advice import advice
 from bot.approvals.policy import Person
 from bot.approvals.rules import book
@@ -48,19 +48,33 @@ class Finding:
         return f"{self.level:<6}{self.part:<10}{self.text}"
 
 
-async def examine(settings: Settings) -> AsyncIterator[Finding]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """How to reach what only the app puts together.
+
+    `store` says what is wrong with the store and raises BotError when it does not answer in `wait`
+    seconds, `model` has the model say something and raises ModelError, `agents` are all agents.
+    """
+
+    store: Callable[..., Awaitable[Sequence[doctor.Finding]]]
+    model: Callable[[Settings], Awaitable[None]]
+    agents: Callable[..., Sequence[Agent]]
+
+
+async def examine(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     """Ask every part, in the order of need."""
     for each in _settings(settings):
         yield each
-    async for each in _store(settings):
+    async for each in _store(settings, parts):
         yield each
     async with aiohttp.ClientSession() as session:
-        agents = _agents(settings, session)
+        tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
+        agents = parts.agents(settings, session=session, tickets=tickets)
         async for each in _slack(settings, session, agents):
             yield each
         async for each in _door(settings, session):
             yield each
-    async for each in _model(settings):
+    async for each in _model(settings, parts):
         yield each
     for sentence in advice(agents):
         yield Finding("warn", "tool", sentence)
@@ -87,13 +101,13 @@ def _complaint(require: Callable[[], None]) -> str:
     return ""
 
 
-async def _store(settings: Settings) -> AsyncIterator[Finding]:
+async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     """Whether the store answers, keeps what it is given, and has room."""
     if settings.redis_url is None:
         yield Finding("ok", "store", f"Embedded, in the folder {settings.data_dir}.")
         return
     try:
-        found = await app.store_findings(settings, wait=WAIT)
+        found = await parts.store(settings, wait=WAIT)
     except BotError as error:
         yield Finding("wrong", "store", f"{error} Check REDIS_URL.")
         return
@@ -227,7 +241,7 @@ async def _door(settings: Settings, session: aiohttp.ClientSession) -> AsyncIter
         yield Finding("wrong", "secret", f"{url} refuses what it signs, with {status}. {how}")
 
 
-async def _model(settings: Settings) -> AsyncIterator[Finding]:
+async def _model(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     """Whether the model answers."""
     if settings.model == REHEARSAL:
         yield Finding("ok", "model", "The rehearsal model, which is no LLM.")
@@ -235,14 +249,8 @@ async def _model(settings: Settings) -> AsyncIterator[Finding]:
     if not (settings.gemini_api_key or settings.vertexai):
         return
     try:
-        await app.ask_model(settings)
+        await parts.model(settings)
     except ModelError as error:
         yield Finding("wrong", "model", f"{error} Check MODEL and GEMINI_API_KEY.")
     else:
         yield Finding("ok", "model", f"{settings.model} answers.")
-
-
-def _agents(settings: Settings, session: aiohttp.ClientSession) -> Sequence[Agent]:
-    """The agents, over a ticket system that nobody uses."""
-    tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
-    return app.ours(settings, session=session, tickets=tickets)

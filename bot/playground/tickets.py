@@ -1,6 +1,6 @@
 """The page on which a person moves tickets along, as those who work on them would elsewhere."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 from aiohttp import web
@@ -54,7 +54,7 @@ def routes(tickets: LocalTickets) -> list[web.RouteDef]:
     ]
 
 
-def _shown(ticket: Ticket) -> dict[str, object]:
+def _shown(ticket: Ticket) -> Mapping[str, object]:
     return ticket.model_dump(mode="json") | {"final": ticket.final}
 
 

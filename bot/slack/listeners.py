@@ -10,7 +10,6 @@ and the person sees a warning, since Slack does not bring it again.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
@@ -28,6 +27,7 @@ from bot.slack.home import COMMAND, Home
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
+from bot.slack.workspace import Identity
 
 PATIENCE = 2.2
 """Seconds for storing or deciding: Slack waits three."""
@@ -36,15 +36,6 @@ NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write
 
 Body = Mapping[str, Any]
 Next = Callable[[], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
-    """Who we are in Slack, as auth.test says: our workspace, our user and our bot id."""
-
-    team: str
-    user: str
-    bot: str
 
 
 class Listeners:

@@ -12,11 +12,19 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 
 from bot.errors import SettingsError
 from bot.settings import Settings
-from bot.slack.listeners import Identity
 from bot.slack.replies import Replies, web_client
 
 WAIT = 30.0
 """Seconds in which Slack may come to answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who we are in Slack, as auth.test says: our workspace, our user and our bot id."""
+
+    team: str
+    user: str
+    bot: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from bot import checkup
-from bot.checkup import Finding, examine
+from bot import app, checkup
+from bot.checkup import Finding, Parts, examine
 from bot.cli import main
 from bot.playground import LocalSlack
 from bot.settings import Settings
@@ -38,7 +38,8 @@ def settings(slack: LocalSlack, store_url: str, tmp_path: Path) -> Settings:
 
 async def found(settings: Settings, *, part: str = "") -> list[Finding]:
     """What is found, of one part or of all."""
-    return [each async for each in examine(settings) if part in ("", each.part)]
+    parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
+    return [each async for each in examine(settings, parts) if part in ("", each.part)]
 
 
 async def test_all_is_well(settings: Settings):

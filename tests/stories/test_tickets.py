@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,8 @@ async def opened(office: Office, tickets: LocalTickets) -> tuple[str, Ticket, Me
 
 async def said(office: Office, thread: str, words: str) -> Message:
     """The newest message of the bot with these words, once it is there."""
-    return await office.slack.wait_for(
-        lambda: office.heard(thread, words, where="support"), timeout=PATIENCE
-    )
+    look = partial(office.heard, thread, words, where="support")
+    return await office.slack.wait_for(look, timeout=PATIENCE)  # pyright: ignore[reportReturnType] - never None
 
 
 async def reads(office: Office, line: Message, words: str) -> None:

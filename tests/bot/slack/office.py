@@ -17,10 +17,11 @@ from bot.playground import LocalSlack
 from bot.settings import Route
 from bot.slack import blocks
 from bot.slack.clicks import Clicks
-from bot.slack.listeners import Identity, Listeners
+from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
 from bot.slack.replies import Posted, Replies, web_client
+from bot.slack.workspace import Identity
 from bot.turns import Thread, session_key, thread_of
 from tests.bot.slack.samples import approval
 

@@ -18,8 +18,8 @@ DONE = Ticket(id="T-1", status="resolved", note="new toner")
 def added(*new: Event, to: Story, wanted: Companions | None = None, now: int = OPENED):
     """What goes with the last events of a story."""
     tickets = Tickets(due=lambda _, call, at: (("ZADD", "tick", at, call),), ttl=TTL, pause=PAUSE)
-    both = tickets.beside(lambda *_: wanted or Companions())
-    return both(KEY, to, new, now)
+    both = tickets.beside(lambda *_, **__: wanted or Companions())
+    return both(KEY, to, new=new, now=now)
 
 
 def waiting(**changes: object) -> Waiting:
