@@ -91,7 +91,7 @@ class Stage:
     async def seen(self, what: str, look: Callable[[], JsonObject | None]) -> JsonObject:
         """Wait for something to be there."""
         try:
-            return await self.slack.wait_for(look, timeout=PATIENCE)  # pyright: ignore[reportReturnType]
+            return await self.slack.wait_for(look, timeout=PATIENCE)
         except TimeoutError as error:
             raise WentWrong(f"expected: {what}\nseen: {error}") from None
 
