@@ -6,15 +6,9 @@ opened last and closed first.
 """
 
 import asyncio
-import os
-import secrets
-import socket
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import timedelta
-from functools import partial
+from dataclasses import dataclass
 
 import aiohttp
 from google.genai import types
@@ -23,10 +17,6 @@ from agents import (
     Agent,
     LlmRequest,
     Model,
-    RunConfig,
-    Runner,
-    SessionKey,
-    SessionService,
     Slot,
     TicketSystem,
 )
@@ -40,36 +30,15 @@ from agents.summary import summary_agent
 from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
-from bot.approvals.board import Board
-from bot.approvals.rules import Book, book, usable
-from bot.approvals.scene import Rules
-from bot.approvals.secretary import Secretary
-from bot.clock import Clock, Sweep, sweeps
-from bot.crash import CrashPoint
+from bot.desk import Desk, clock, furnished, listeners, worker
 from bot.embedded import EmbeddedStore
-from bot.errors import SettingsError
 from bot.guide import guide
 from bot.index import Index
-from bot.outbox import Outbox
-from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
-from bot.slack.anchor import DailyAnchor
-from bot.slack.clicks import Clicks
-from bot.slack.groups import Groups
-from bot.slack.home import Home
-from bot.slack.listeners import Listeners
-from bot.slack.messages import Messages
-from bot.slack.people import People
-from bot.slack.workspace import Workspace, workspace
+from bot.slack.workspace import workspace
 from bot.tickets.http import HttpTickets
 from bot.tickets.local import LocalTickets
-from bot.tickets.news import Tickets
-from bot.tickets.poll import Poll
-from bot.turns import thread_of
-from bot.worker import Worker, farewell
 
-ANCHOR = 60.0
-"""Seconds between two looks whether the audit is anchored today."""
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
 
@@ -126,7 +95,7 @@ async def opened(
         tickets = _tickets(settings, kept, session=session, tenant=slack.identity.team)
         if agents is None:
             agents = ours(settings, session=session, tickets=tickets)
-        desk = _desk(
+        desk = furnished(
             settings,
             store=store,
             kept=kept,
@@ -193,23 +162,6 @@ def ours(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Desk:
-    """What every role needs."""
-
-    crash: CrashPoint
-    slot: Slot
-    index: Index
-    slack: Workspace
-    agents: Sequence[Agent]
-    routes: Mapping[str, Route]
-    rules: Callable[[SessionKey], Rules]
-    people: People
-    groups: Groups
-    look_up: Callable[[], Awaitable[None]]
-    tickets: TicketSystem
-
-
 async def store_findings(settings: Settings, *, wait: float) -> Sequence[doctor.Finding]:
     """What is wrong with the store; raises StoreUnavailable when it does not answer in time."""
     async with AsyncExitStack() as stack:
@@ -259,6 +211,13 @@ def _kept(settings: Settings, store: Client) -> RedisSlot:
     )
 
 
+@asynccontextmanager
+async def local_tickets(url: str, *, tenant: str) -> AsyncGenerator[LocalTickets]:
+    """The bundled ticket system in the store at an address, for those who work on tickets."""
+    async with connect(url) as client:
+        yield LocalTickets(RedisSlot(client), tenant=tenant)
+
+
 def _tickets(
     settings: Settings, kept: Slot, *, session: aiohttp.ClientSession, tenant: str
 ) -> TicketSystem:
@@ -271,172 +230,14 @@ def _tickets(
     )
 
 
-def _desk(
-    settings: Settings,
-    *,
-    store: Client,
-    kept: Slot,
-    slack: Workspace,
-    tickets: TicketSystem,
-    agents: Sequence[Agent],
-) -> _Desk:
-    """What every role needs, out of what is open."""
-    crash = CrashPoint(settings.crash_at)
-    slot = crash.watched(kept, "slot")
-    index = crash.watched(Index(store, prefix=settings.key_prefix), "index")
-    slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
-    routes = resolved(
-        settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
-    )
-    policies = usable(book(settings, agents))
-    for complaint in policies.complaints:
-        logs.warning("settings.unsafe", why=complaint.text)
-    people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
-    groups = Groups(slack.replies, people, roles=settings.approver_roles, clock=time.monotonic)
-    return _Desk(
-        crash=crash,
-        slot=slot,
-        index=index,
-        slack=slack,
-        agents=agents,
-        routes=routes,
-        rules=_rules(
-            settings, index=index, slack=slack, kept=policies, groups=groups, routes=routes
-        ),
-        people=people,
-        groups=groups,
-        look_up=partial(groups.refresh, policies.names),
-        tickets=tickets,
-    )
-
-
-def _rules(
-    settings: Settings,
-    *,
-    index: Index,
-    slack: Workspace,
-    kept: Book,
-    groups: Groups,
-    routes: Mapping[str, Route],
-) -> Callable[[SessionKey], Rules]:
-    """How the questions of a session are put: its channel's route may name another place."""
-    everywhere = _channel(settings.approvers_channel, slack.channels)
-
-    def rules(key: SessionKey) -> Rules:
-        route = routes.get(thread_of(key).channel)
-        channel = (route and route.approvers_channel) or everywhere
-        defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
-        return Rules(
-            due=index.approval_due,
-            seen=index.approval_seen,
-            spent=index.spent,
-            policies=kept.policies,
-            defaults=defaults,
-            channel=channel,
-        )
-
-    return rules
-
-
-def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
-    """The id of the approvers' channel."""
-    if not name or not name.startswith("#"):
-        return name or None
-    if name.removeprefix("#") not in channels:
-        raise SettingsError(f"COUNTERSIGN_APPROVERS_CHANNEL: there is no channel {name} here.")
-    return channels[name.removeprefix("#")]
-
-
-def _work(settings: Settings, desk: _Desk, stack: AsyncExitStack) -> tuple[Work, ...]:
+def _work(settings: Settings, desk: Desk, stack: AsyncExitStack) -> tuple[Work, ...]:
     """What the roles of this process do all the time."""
     work: list[Work] = []
     if "worker" in settings.roles:
-        work.append(_worker(settings, desk, models=_models(settings, stack)).run)
+        work.append(worker(settings, desk, models=_models(settings, stack)).run)
     if "clock" in settings.roles:
-        work.append(_clock(settings, desk).run)
+        work.append(clock(settings, desk).run)
     return tuple(work)
-
-
-def _clock(settings: Settings, desk: _Desk) -> Clock:
-    poll = Poll(
-        slot=desk.slot,
-        index=desk.index,
-        tickets=desk.tickets,
-        lease=timedelta(seconds=settings.lease),
-        pause=settings.ticket_poll,
-    )
-    return Clock(
-        sweeps(
-            desk.slot,
-            desk.index,
-            apps=[agent.name for agent in desk.agents],
-            tenant=desk.slack.identity.team,
-            tickets=poll,
-            more=_anchors(settings, desk),
-        )
-    )
-
-
-def _anchors(settings: Settings, desk: _Desk) -> tuple[Sweep, ...]:
-    """The daily anchor of the audit, where a channel is named for it."""
-    channel = _channel(settings.audit_channel, desk.slack.channels)
-    if channel is None:
-        return ()
-    daily = DailyAnchor(
-        desk.slot,
-        desk.index,
-        replies=desk.slack.replies,
-        channel=channel,
-        ttl=settings.session_ttl,
-    )
-    return (Sweep("anchor", ANCHOR, daily.look),)
-
-
-def _worker(settings: Settings, desk: _Desk, *, models: Callable[[str], Model]) -> Worker:
-    def watched(name: str) -> Model:
-        return desk.crash.watched(models(name), "model")
-
-    secretary = Secretary(
-        slot=desk.slot,
-        rules=desk.rules,
-        ring=desk.index.ring,
-        nonces=iter(_nonce, ""),
-        look_up=desk.look_up,
-        voter=desk.groups.voter,
-    )
-    waiting = Tickets(
-        due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
-    )
-    team = desk.slack.identity.team
-    sessions = SessionService(desk.slot, tenant=team)
-    runner = partial(
-        Runner,
-        session_service=sessions,
-        models=watched,
-        companion=waiting.beside(secretary.companions),
-        permit=secretary.permit,
-        spent=partial(desk.index.spent_today, team),
-        tenant=team,
-    )
-    return Worker(
-        index=desk.index,
-        slot=desk.slot,
-        runners={agent.name: runner(agent=agent) for agent in desk.agents},
-        farewell=runner(agent=farewell()),
-        secretary=secretary,
-        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies),
-        owner=f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}",
-        lease=int(settings.lease * 1000),
-        run_config=RunConfig(
-            window=settings.context_window if settings.model != REHEARSAL else 0,
-            turn_tokens=settings.turn_tokens,
-            daily_tokens=settings.daily_tokens,
-        ),
-    )
-
-
-def _nonce() -> str:
-    return secrets.token_urlsafe(9)
 
 
 def _models(settings: Settings, stack: AsyncExitStack) -> Callable[[str], Model]:
@@ -459,54 +260,20 @@ def _models(settings: Settings, stack: AsyncExitStack) -> Callable[[str], Model]
     return gemini.named
 
 
-async def _open_door(settings: Settings, desk: _Desk, door: AsyncExitStack) -> int:
+async def _open_door(settings: Settings, desk: Desk, door: AsyncExitStack) -> int:
     """Let Slack in, if this process has that role; returns the port."""
     if "web" not in settings.roles:
         return 0
-    listeners = _listeners(settings, desk)
+    listening = listeners(settings, desk)
     secret, token = settings.slack_signing_secret, settings.slack_app_token
-    app = listeners.app(
+    app = listening.app(
         client=desk.slack.client, signing_secret=secret.get_secret_value() if secret else ""
     )
-    door.push_async_callback(listeners.close)
+    door.push_async_callback(listening.close)
     if token:
         await door.enter_async_context(web.socket_mode(app, app_token=token.get_secret_value()))
     made = web.application(slack=app if secret else None, ready=desk.index.answers)
     return await door.enter_async_context(web.serve(made, port=settings.port))
-
-
-def _listeners(settings: Settings, desk: _Desk) -> Listeners:
-    identity, replies = desk.slack.identity, desk.slack.replies
-    messages = Messages(
-        slot=desk.slot,
-        doorbell=desk.index,
-        routes=desk.routes,
-        agents=desk.agents,
-        team=identity.team,
-        bot_user=identity.user,
-    )
-    clicks = Clicks(
-        slot=desk.slot,
-        replies=replies,
-        people=desk.people,
-        ring=desk.index.ring,
-        team=identity.team,
-        run_for=settings.execution_ttl,
-        standing=desk.groups.standing,
-    )
-    return Listeners(
-        messages=messages,
-        clicks=clicks,
-        people=desk.people,
-        identity=identity,
-        groups=desk.groups,
-        home=Home(
-            board=Board(desk.slot, recent=desk.index.recent),
-            groups=desk.groups,
-            replies=replies,
-            clicks=clicks,
-        ),
-    )
 
 
 async def _until(work: Work, stopping: asyncio.Event) -> None:

@@ -1,0 +1,261 @@
+"""What every role of a process needs, and each role's own parts, out of what is open."""
+
+import os
+import secrets
+import socket
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+from agents import (
+    Agent,
+    Model,
+    RunConfig,
+    Runner,
+    SessionKey,
+    SessionService,
+    Slot,
+    TicketSystem,
+)
+from bot import logs
+from bot.approvals.board import Board
+from bot.approvals.rules import Book, book, usable
+from bot.approvals.scene import Rules
+from bot.approvals.secretary import Secretary
+from bot.clock import Clock, Sweep, sweeps
+from bot.crash import CrashPoint
+from bot.errors import SettingsError
+from bot.index import Client, Index
+from bot.outbox import Outbox
+from bot.routing import resolved
+from bot.settings import REHEARSAL, Route, Settings
+from bot.slack.anchor import DailyAnchor
+from bot.slack.clicks import Clicks
+from bot.slack.groups import Groups
+from bot.slack.home import Home
+from bot.slack.listeners import Listeners
+from bot.slack.messages import Messages
+from bot.slack.people import People
+from bot.slack.workspace import Workspace
+from bot.tickets.news import Tickets
+from bot.tickets.poll import Poll
+from bot.turns import thread_of
+from bot.worker import Worker, farewell
+
+ANCHOR = 60.0
+"""Seconds between two looks whether the audit is anchored today."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What every role needs."""
+
+    crash: CrashPoint
+    slot: Slot
+    index: Index
+    slack: Workspace
+    agents: Sequence[Agent]
+    routes: Mapping[str, Route]
+    rules: Callable[[SessionKey], Rules]
+    people: People
+    groups: Groups
+    look_up: Callable[[], Awaitable[None]]
+    tickets: TicketSystem
+
+
+def furnished(
+    settings: Settings,
+    *,
+    store: Client,
+    kept: Slot,
+    slack: Workspace,
+    tickets: TicketSystem,
+    agents: Sequence[Agent],
+) -> Desk:
+    """What every role needs, out of what is open."""
+    crash = CrashPoint(settings.crash_at)
+    slot = crash.watched(kept, "slot")
+    index = crash.watched(Index(store, prefix=settings.key_prefix), "index")
+    slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
+    routes = resolved(
+        settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
+    )
+    policies = usable(book(settings, agents))
+    for complaint in policies.complaints:
+        logs.warning("settings.unsafe", why=complaint.text)
+    people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
+    groups = Groups(slack.replies, people, roles=settings.approver_roles, clock=time.monotonic)
+    return Desk(
+        crash=crash,
+        slot=slot,
+        index=index,
+        slack=slack,
+        agents=agents,
+        routes=routes,
+        rules=_rules(
+            settings, index=index, slack=slack, kept=policies, groups=groups, routes=routes
+        ),
+        people=people,
+        groups=groups,
+        look_up=partial(groups.refresh, policies.names),
+        tickets=tickets,
+    )
+
+
+def _rules(
+    settings: Settings,
+    *,
+    index: Index,
+    slack: Workspace,
+    kept: Book,
+    groups: Groups,
+    routes: Mapping[str, Route],
+) -> Callable[[SessionKey], Rules]:
+    """How the questions of a session are put: its channel's route may name another place."""
+    everywhere = _channel(settings.approvers_channel, slack.channels)
+
+    def rules(key: SessionKey) -> Rules:
+        route = routes.get(thread_of(key).channel)
+        channel = (route and route.approvers_channel) or everywhere
+        defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
+        return Rules(
+            due=index.approval_due,
+            seen=index.approval_seen,
+            spent=index.spent,
+            policies=kept.policies,
+            defaults=defaults,
+            channel=channel,
+        )
+
+    return rules
+
+
+def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
+    """The id of the approvers' channel."""
+    if not name or not name.startswith("#"):
+        return name or None
+    if name.removeprefix("#") not in channels:
+        raise SettingsError(f"COUNTERSIGN_APPROVERS_CHANNEL: there is no channel {name} here.")
+    return channels[name.removeprefix("#")]
+
+
+def clock(settings: Settings, desk: Desk) -> Clock:
+    """What looks at approvals, tickets and everything else whose time comes."""
+    poll = Poll(
+        slot=desk.slot,
+        index=desk.index,
+        tickets=desk.tickets,
+        lease=timedelta(seconds=settings.lease),
+        pause=settings.ticket_poll,
+    )
+    return Clock(
+        sweeps(
+            desk.slot,
+            desk.index,
+            apps=[agent.name for agent in desk.agents],
+            tenant=desk.slack.identity.team,
+            tickets=poll,
+            more=_anchors(settings, desk),
+        )
+    )
+
+
+def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
+    """The daily anchor of the audit, where a channel is named for it."""
+    channel = _channel(settings.audit_channel, desk.slack.channels)
+    if channel is None:
+        return ()
+    daily = DailyAnchor(
+        desk.slot,
+        desk.index,
+        replies=desk.slack.replies,
+        channel=channel,
+        ttl=settings.session_ttl,
+    )
+    return (Sweep("anchor", ANCHOR, daily.look),)
+
+
+def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) -> Worker:
+    """What works sessions off, a runner for each agent in it."""
+
+    def watched(name: str) -> Model:
+        return desk.crash.watched(models(name), "model")
+
+    secretary = Secretary(
+        slot=desk.slot,
+        rules=desk.rules,
+        ring=desk.index.ring,
+        nonces=iter(_nonce, ""),
+        look_up=desk.look_up,
+        voter=desk.groups.voter,
+    )
+    waiting = Tickets(
+        due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
+    )
+    team = desk.slack.identity.team
+    sessions = SessionService(desk.slot, tenant=team)
+    runner = partial(
+        Runner,
+        session_service=sessions,
+        models=watched,
+        companion=waiting.beside(secretary.companions),
+        permit=secretary.permit,
+        spent=partial(desk.index.spent_today, team),
+        tenant=team,
+    )
+    return Worker(
+        index=desk.index,
+        slot=desk.slot,
+        runners={agent.name: runner(agent=agent) for agent in desk.agents},
+        farewell=runner(agent=farewell()),
+        secretary=secretary,
+        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies),
+        owner=f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}",
+        lease=int(settings.lease * 1000),
+        run_config=RunConfig(
+            window=settings.context_window if settings.model != REHEARSAL else 0,
+            turn_tokens=settings.turn_tokens,
+            daily_tokens=settings.daily_tokens,
+        ),
+    )
+
+
+def _nonce() -> str:
+    return secrets.token_urlsafe(9)
+
+
+def listeners(settings: Settings, desk: Desk) -> Listeners:
+    """What hears Slack."""
+    identity, replies = desk.slack.identity, desk.slack.replies
+    messages = Messages(
+        slot=desk.slot,
+        doorbell=desk.index,
+        routes=desk.routes,
+        agents=desk.agents,
+        team=identity.team,
+        bot_user=identity.user,
+    )
+    clicks = Clicks(
+        slot=desk.slot,
+        replies=replies,
+        people=desk.people,
+        ring=desk.index.ring,
+        team=identity.team,
+        run_for=settings.execution_ttl,
+        standing=desk.groups.standing,
+    )
+    return Listeners(
+        messages=messages,
+        clicks=clicks,
+        people=desk.people,
+        identity=identity,
+        groups=desk.groups,
+        home=Home(
+            board=Board(desk.slot, recent=desk.index.recent),
+            groups=desk.groups,
+            replies=replies,
+            clicks=clicks,
+        ),
+    )
