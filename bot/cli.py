@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     }
     known |= {
         "release": (_release, "check settings and store before a release"),
-        "rehearse": (rehearse.play, "play the stories, and say how they went"),
+        "rehearse": (_rehearse, "play the stories, and say how they went"),
         "playground": (_playground, "open a workspace on this machine"),
         "manifest": (_manifest, "print the manifest of the Slack app"),
         "doctor": (_doctor, "ask every part whether it works"),
@@ -120,6 +120,11 @@ def _page(slack: LocalSlack, bot: app.Bot, settings: Settings) -> Page:
         model=settings.model,
     )
     return Page(slack, agents=bot.agents, routes=bot.routes, behind=behind)
+
+
+async def _rehearse() -> int:
+    """Play the stories, with tickets that live in the bot's store."""
+    return await rehearse.play(partial(app.local_tickets, tenant=TEAM_ID))
 
 
 async def _manifest() -> int:

@@ -6,141 +6,19 @@ against the ledger; the exit status is 0 only if all came out right.
 """
 
 import asyncio
-import html
-import json
-import re
-import tempfile
-import textwrap
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Awaitable, Callable
 
-from bot.embedded import EmbeddedStore
 from bot.playground.inputs import CannotDo
 from bot.playground.local_slack import LocalSlack
-from bot.playground.messages import full_text
 from bot.playground.people import BOT
-from bot.playground.run import BotProcess, environment, free_port
+from bot.playground.stage import OpenTickets, Stage, WentWrong, stage
 from bot.slack.validate import JsonObject
 
-PATIENCE = 5.0
-"""Seconds for a thing to happen before the story counts as failed."""
-WIDTH = 100
-
-
-class WentWrong(Exception):
-    """A step of a story came out differently: what was expected, and what was there."""
-
-
-@dataclass(slots=True)
-class Stage:
-    """Where the stories play: the workspace, the bot, the ledger, and what is told of it."""
-
-    slack: LocalSlack
-    bot: BotProcess
-    ledger: Path
-    tell: Callable[[str], None] = print
-    told: set[str] = field(default_factory=set[str])
-
-    async def says(self, who: str, where: str, text: str) -> str:
-        """A person mentions the bot in a channel; returns the thread."""
-        self.line(who, f"@{BOT.name} {text}", where=where)
-        said = await self.slack.mention(who, where, text)
-        self.check("Slack hears 200", [200], sorted({each.status for each in said.deliveries}))
-        return said.ts
-
-    async def answer(self, where: str, thread: str, words: str) -> None:
-        """The bot says something with these words in a thread."""
-        message = await self.seen(
-            f"an answer with {words!r}",
-            lambda: self._by_bot(self.slack.thread(where, thread), words),
-        )
-        self.line(BOT.real_name, message["text"], where=where)
-
-    async def card(self, words: str) -> JsonObject:
-        """The open card with these words, in the channel for approvals."""
-        message = await self.seen(
-            f"a card with {words!r}",
-            lambda: self._by_bot(self.slack.messages("approvals"), words, buttons=True),
-        )
-        self.line(BOT.real_name, f"{message['text']} [Approve] [Reject]", where="approvals")
-        return message
-
-    async def closed(self, card: JsonObject, words: str) -> None:
-        """A card has lost its buttons and says what became of it."""
-
-        def found() -> JsonObject | None:
-            newest = self.slack.workspace.channels[card["channel"]].messages[card["ts"]]
-            return newest if words in full_text(newest) and not _buttons(newest) else None
-
-        message = await self.seen(f"the card says {words!r} and has no buttons", found)
-        self.line("card", _ending(message), where="approvals")
-
-    async def clicks(
-        self, who: str, card: JsonObject, action: str, *, values: dict[str, str] | None = None
-    ) -> None:
-        """A person presses a button, after filling in what is asked for."""
-        for name, value in (values or {}).items():
-            self.line(who, f"fills in {name.replace('_', ' ')}: {value}")
-        self.line(who, f"presses {action.capitalize()}")
-        pressed = await self.slack.click(who, card, action, values=values)
-        self.check("the click is taken", "", pressed.warning)
-
-    async def seen(self, what: str, look: Callable[[], JsonObject | None]) -> JsonObject:
-        """Wait for something to be there."""
-        try:
-            return await self.slack.wait_for(look, timeout=PATIENCE)
-        except TimeoutError as error:
-            raise WentWrong(f"expected: {what}\nseen: {error}") from None
-
-    def paid(self, *amounts: float, purpose: str) -> None:
-        """The ledger has exactly these payments for a purpose."""
-        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
-        payments = [json.loads(line) for line in lines]
-        seen = [each["amount"] for each in payments if each["purpose"] == purpose]
-        self.check(f"payments for {purpose}", list(amounts), seen)
-        told = ", ".join(f"{amount:g}, once" for amount in seen) or "nothing was paid"
-        self.line("ledger", f"{purpose}: {told}")
-
-    def check(self, what: str, expected: object, seen: object) -> None:
-        """Compare what must be with what is."""
-        if expected != seen:
-            raise WentWrong(f"expected: {what}: {expected}\nseen: {seen}")
-
-    def line(self, who: str, text: str, *, where: str = "") -> None:
-        """One line of the transcript, wrapped under its own beginning."""
-        place = f"#{where}" if where else ""
-        begin = f"   {who[:1].upper() + who[1:]:<12}{place:<12}"
-        self.tell(
-            textwrap.fill(
-                self._readable(text),
-                WIDTH,
-                initial_indent=begin,
-                subsequent_indent=" " * len(begin),
-                break_on_hyphens=False,
-            )
-        )
-
-    def _readable(self, text: str) -> str:
-        """Slack's text as a person sees it: names for ids, dates written out, nothing escaped."""
-        for person in self.slack.workspace.people.values():
-            text = text.replace(f"<@{person.id}>", f"@{person.name}")
-        text = re.sub(r"<!date\^[^|]*\|([^>]*)>", r"\1", text)
-        return html.unescape(re.sub(r"\*(\w[^*]*)\*", r"\1", text))
-
-    def _by_bot(
-        self, messages: Sequence[JsonObject], words: str, *, buttons: bool = False
-    ) -> JsonObject | None:
-        """The newest message of the bot that has these words and was not told yet."""
-        for message in reversed(messages):
-            by_bot = message["user"] == BOT.id and message["ts"] not in self.told
-            if by_bot and words in full_text(message) and (not buttons or _buttons(message)):
-                self.told.add(message["ts"])
-                return message
-        return None
-
+LONG_TEXT = (
+    "The move is put off to May. The lease ends in June, and the new rooms are ready in April."
+    " Boxes come by post. Ana orders the van. Ben tells the landlord."
+)
 
 Story = Callable[[Stage], Awaitable[None]]
 
@@ -207,17 +85,71 @@ async def killed(stage: Stage) -> None:
     stage.paid(210, purpose="train")
 
 
-STORIES: tuple[Story, ...] = (small, approved, rejected, fewer, killed)
+async def price(stage: Stage) -> None:
+    """A share's price, asked for by the company's name, and a symbol that nobody knows."""
+    await stage.writes("ana", "What is the stock price of Microsoft?")
+    await stage.reads("ana", "478.90")
+    await stage.writes("ana", "stock price of XYZQ")
+    await stage.reads("ana", "There is no stock price for “XYZQ”")
 
 
-async def play() -> int:
+async def summed_up(stage: Stage) -> None:
+    """One agent hands a text to another, whose summary is the answer."""
+    await stage.writes("ben", f"summary: {LONG_TEXT}")
+    await stage.reads("ben", "The move is put off to May.")
+
+
+async def followed(stage: Stage) -> None:
+    """A ticket through three states: one line follows it, and its end is told."""
+    text = "Open a high urgency ticket: the printer on floor two is on fire"
+    thread = await stage.says("ana", "support", text)
+    await stage.answer("support", thread, "under way")
+    ticket, _ = await stage.ticket(thread)
+    await stage.stands(thread, ticket, "open")
+    await stage.moves(ticket, "in_progress", progress=30)
+    await stage.stands(thread, ticket, "in progress, 30 %")
+    await stage.moves(ticket, "resolved", note="a new fuser is in")
+    await stage.answer("support", thread, "Resolved: ")
+    await stage.stands(thread, ticket, "resolved")
+
+
+async def clock_killed(stage: Stage) -> None:
+    """The clock is killed while a ticket is open; the next one tells its end, once."""
+    thread = await stage.says("ben", "support", "low urgency ticket: the chair in room 5 squeaks")
+    await stage.answer("support", thread, "under way")
+    ticket, _ = await stage.ticket(thread)
+    process = stage.clock.pid
+    await stage.clock.kill()
+    stage.line("clock", f"process {process} is killed (SIGKILL)")
+    await stage.moves(ticket, "resolved", note="oiled")
+    await stage.clock.start()
+    stage.line("clock", f"process {stage.clock.pid} is started")
+    await stage.answer("support", thread, "Resolved: ")
+    told = [m for m in stage.slack.thread("support", thread) if "Resolved: " in m["text"]]
+    stage.check("how often the end is told", 1, len(told))
+
+
+STORIES: tuple[Story, ...] = (
+    small,
+    approved,
+    rejected,
+    fewer,
+    killed,
+    price,
+    summed_up,
+    followed,
+    clock_killed,
+)
+
+
+async def play(open_tickets: OpenTickets) -> int:
     """Play all stories and tell them; 0 when each step came out right, else 1."""
     began, failed = time.monotonic(), 0
     print(
         "A rehearsal: a bot in its own process, a Slack and a store on this machine,\n"
         "and a model without an LLM that picks a tool by the words of a message."
     )
-    async with stage() as here:
+    async with stage(open_tickets) as here:
         for number, story in enumerate(STORIES, start=1):
             print(f"\n{number}. {story.__doc__}")
             failed += not await _played(story, here)
@@ -226,21 +158,6 @@ async def play() -> int:
         f"\n{right} of {len(STORIES)} stories came out right, in {time.monotonic() - began:.0f} s."
     )
     return 1 if failed else 0
-
-
-@asynccontextmanager
-async def stage() -> AsyncGenerator[Stage]:
-    """A workspace, a store, and a bot in a process of its own, for as long as the block lasts."""
-    async with AsyncExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="countersign-")))
-        slack = await stack.enter_async_context(LocalSlack(retry_after=(0.2, 1.0, 3.0)))
-        store = await stack.enter_async_context(EmbeddedStore(folder / "store"))
-        ledger, port = folder / "ledger.jsonl", free_port()
-        given = environment(slack, store=store.url, ledger=ledger, port=port)
-        bot = BotProcess(environment=given, folder=folder)
-        slack.connect(f"http://127.0.0.1:{port}/slack/events")
-        await stack.enter_async_context(bot)
-        yield Stage(slack, bot, ledger)
 
 
 async def _played(story: Story, here: Stage) -> bool:
@@ -257,13 +174,3 @@ def _second(slack: LocalSlack) -> JsonObject | None:
     """The note for whoever came second."""
     notes = (slack.find("already", slack.visible(who, "approvals")) for who in ("max", "mia"))
     return next((note for note in notes if note), None)
-
-
-def _buttons(message: JsonObject) -> bool:
-    return any(block["type"] == "actions" for block in message.get("blocks", []))
-
-
-def _ending(message: JsonObject) -> str:
-    """What a closed card says at its end."""
-    text: str = message["text"]
-    return text[text.index("*") :] if "*" in text else text

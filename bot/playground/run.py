@@ -142,6 +142,7 @@ def environment(slack: LocalSlack, *, store: str, ledger: Path, port: int) -> di
         "COUNTERSIGN_APPROVERS": ",".join(APPROVERS),
         "COUNTERSIGN_APPROVERS_CHANNEL": "#approvals",
         "COUNTERSIGN_LEDGER_PATH": str(ledger),
+        "COUNTERSIGN_TICKET_POLL": "1s",
         "COUNTERSIGN_LEASE": "2",  # a killed process keeps its sessions for so long
     }
 
