@@ -27,7 +27,16 @@ def test_help_names_every_command(capsys):
         main(["--help"])
     told = capsys.readouterr().out
     assert ended.value.code == 0
-    for command in ("web", "worker", "clock", "release", "rehearse", "playground", "manifest"):
+    for command in (
+        "web",
+        "worker",
+        "clock",
+        "release",
+        "rehearse",
+        "playground",
+        "manifest",
+        "doctor",
+    ):
         assert f"\n    {command}" in told
 
 
