@@ -6,12 +6,11 @@ open call, or with a part in the window, are read whole; strands of nested agent
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from google.genai import types
 
-from agents.runtime.events import Compaction, Event
-from agents.runtime.model import PROMPT_BLOCKED
+from agents.runtime.events import Event
 from agents.runtime.story import USER, Branch, Story
 
 BYTES_PER_TOKEN = 4
@@ -39,31 +38,36 @@ def weight(event: Event) -> int:
     return sum(map(_weight, event.parts))
 
 
-def compaction(events: Iterable[Event]) -> Compaction | None:
-    """The newest compaction of a strand."""
-    return next((e.actions.compaction for e in reversed([*events]) if e.actions.compaction), None)
-
-
 def readable(story: Story, strand: Branch, *, window: int) -> list[Event]:
-    """The events of the conversation that fit into `window` tokens (0: all), oldest first."""
-    events = _unblocked(story, strand.events)
-    done = compaction(events)
-    first = done.until if done else 0
+    """The events of the conversation that fit into `window` tokens (0: all), oldest first.
+
+    Invocations that a model refused to read are left out: it would refuse the next ones too.
+    """
+    if not (window or strand.compaction or strand.blocked):
+        return strand.events
+    waiting = {call.invocation for call in (*story.open.values(), *story.unsettled.values())}
+    blocked = strand.blocked - waiting
+    events = [event for event in strand.events if event.invocation_id not in blocked]
+    first = _first(strand)
     newer = [event for event in events if event.version >= first]
     if window and sum(map(weight, newer)) > window:
         first = _cut(newer, tokens=window, most=len(newer))
-    return _whole(story, events, first)
+    wanted = waiting | {event.invocation_id for event in newer if event.version >= first}
+    return [e for e in events if e.version >= first or e.invocation_id in wanted]
 
 
 def due(strand: Branch, *, window: int) -> int | None:
     """The version to compact up to, when what is read has outgrown the window; else None."""
-    done = compaction(strand.events)
-    first = done.until if done else 0
+    first = _first(strand)
     newer = [event for event in strand.events if event.version >= first]
     if not newer or (sum(map(weight, newer)) <= window and _span(newer) <= EVENTS):
         return None
     until = _cut(newer, tokens=window // 2, most=EVENTS // 2)
     return until if until > newer[0].version else None
+
+
+def _first(strand: Branch) -> int:
+    return strand.compaction.until if strand.compaction else 0
 
 
 def transcript(contents: Sequence[types.Content]) -> str:
@@ -85,23 +89,6 @@ def _cut(events: Sequence[Event], *, tokens: int, most: int) -> int:
             break
         found = event.version if speech(event) else found
     return events[0].version if found is None else found
-
-
-def _unblocked(story: Story, events: Sequence[Event]) -> list[Event]:
-    """All but the invocations that a model refused to read: it would refuse the next ones too."""
-    blocked = {e.invocation_id for e in events if e.error_code == PROMPT_BLOCKED}
-    blocked -= _open(story)
-    return [event for event in events if event.invocation_id not in blocked]
-
-
-def _whole(story: Story, events: Sequence[Event], first: int) -> list[Event]:
-    """The events from a version on, and the older ones that belong to them or to an open call."""
-    wanted = _open(story) | {e.invocation_id for e in events if e.version >= first}
-    return [e for e in events if e.version >= first or e.invocation_id in wanted]
-
-
-def _open(story: Story) -> set[str]:
-    return {call.invocation for call in (*story.open.values(), *story.unsettled.values())}
 
 
 def _weight(part: types.Part) -> int:

@@ -14,11 +14,11 @@ from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
-from agents.runtime.compaction import SO_FAR, compaction, readable, speech
+from agents.runtime.compaction import SO_FAR, readable, speech
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
 from agents.runtime.parts import content, response_part, text_part
-from agents.runtime.story import USER, Answer, Call, Story
+from agents.runtime.story import USER, Answer, Branch, Call, Story
 
 PREAMBLE = "For context, what another agent did:"
 NEWS = "News of the call {name} made earlier: "
@@ -44,15 +44,15 @@ def contents(
     if branch is not None:
         return _read(agent, story, strand.events, notes=notes)
     events = readable(story, strand, window=window)
-    return [*_before(strand.events), *_read(agent, story, events, notes=notes)]
+    return [*_before(strand), *_read(agent, story, events, notes=notes)]
 
 
 def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
     """What there is to sum up: the last summary, and the conversation from there to a version."""
-    events = story.branch(None).events
-    done = compaction(events)
-    between = [e for e in events if (done.until if done else 0) <= e.version < until]
-    return [*_before(events), *_read(agent, story, between, notes=None)]
+    strand = story.branch(None)
+    first = strand.compaction.until if strand.compaction else 0
+    between = [event for event in strand.events if first <= event.version < until]
+    return [*_before(strand), *_read(agent, story, between, notes=None)]
 
 
 def _read(
@@ -65,12 +65,11 @@ def _read(
     return [each for event in events for each in reader.read(event)]
 
 
-def _before(events: list[Event]) -> list[types.Content]:
+def _before(strand: Branch) -> list[types.Content]:
     """The summary of what is not read any more."""
-    done = compaction(events)
-    if done is None:
+    if strand.compaction is None:
         return []
-    return [content("user", [text_part(SO_FAR + done.summary)])]
+    return [content("user", [text_part(SO_FAR + strand.compaction.summary)])]
 
 
 def _last_turn(events: list[Event]) -> int:

@@ -17,7 +17,8 @@ from agents.runtime.confirmation import (
     ToolConfirmation,
     read_answer,
 )
-from agents.runtime.events import Event
+from agents.runtime.events import Compaction, Event
+from agents.runtime.model import PROMPT_BLOCKED
 
 USER = "user"
 
@@ -75,7 +76,8 @@ class Branch:
 
     `floor` is the agent that speaks next. `spoken_to`, `touched` and `progress` are what the model
     has not read yet: a person's words, answered calls, and calls with intermediate news.
-    `invocation` is the one those belong to.
+    `invocation` is the one those belong to. `compaction` is the newest one; `blocked` are the
+    invocations that a model refused to read.
     """
 
     events: list[Event] = field(default_factory=list[Event])
@@ -84,6 +86,8 @@ class Branch:
     touched: list[str] = field(default_factory=list[str])
     progress: list[str] = field(default_factory=list[str])
     invocation: str = ""
+    compaction: Compaction | None = None
+    blocked: set[str] = field(default_factory=set[str])
 
 
 class Story:
@@ -116,6 +120,9 @@ class Story:
         self.events.append(event)
         branch = self.branches.setdefault(event.branch, Branch())
         branch.events.append(event)
+        branch.compaction = event.actions.compaction or branch.compaction
+        if event.error_code == PROMPT_BLOCKED:
+            branch.blocked.add(event.invocation_id)
         if event.author == USER:
             self._heard(event, branch)
         elif event.questions:
