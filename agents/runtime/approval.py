@@ -33,7 +33,5 @@ class ApprovalPolicy:
     run_within: timedelta | None = None
     working_hours: bool = False
     reminders: tuple[float, ...] = (0.8,)
-    escalate: Mapping[float, tuple[str, ...]] = field(
-        default_factory=dict[float, tuple[str, ...]]
-    )
+    escalate: Mapping[float, tuple[str, ...]] = field(default_factory=dict[float, tuple[str, ...]])
     tiers: Mapping[str, "ApprovalPolicy"] = field(default_factory=dict[str, "ApprovalPolicy"])

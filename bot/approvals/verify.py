@@ -70,7 +70,7 @@ def verify(
             verdict.findings.append(Finding(number, session, problem))
         if "anchor" in found:
             noted.append(found)
-            verdict.roots.add(str(found["root"]))
+            verdict.roots.add(str(found.get("root")))
         elif head := str(found.get("hash", "")):
             verdict.heads[session] = head
             seen.setdefault(session, set()).add(head)
@@ -105,7 +105,7 @@ def _wrong_anchor(found: Mapping[str, Any]) -> str:
     heads = found.get("heads")
     if set(found) != {"anchor", "root", "heads", "lapses"} or not isinstance(heads, dict):
         return "this is no anchor"
-    fits = root(cast("dict[str, str]", heads)) == found["root"]
+    fits = root(cast("dict[str, str]", heads)) == found.get("root")
     return "" if fits else "the anchor was changed"
 
 

@@ -8,7 +8,7 @@ import pytest
 from agents.runtime.slot.memory import MemorySlot
 from bot.approvals import audit
 from bot.approvals.decide import decide, settle
-from bot.approvals.verify import main, verify
+from bot.approvals.verify import link, main, root, verify
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, approval, click
 
@@ -121,3 +121,80 @@ async def test_the_command(tmp_path, capsys):
     assert SESSION in capsys.readouterr().out
     assert main([str(broken)]) == 1
     assert "line 1:" in capsys.readouterr().out
+
+
+def chains(sessions: int = 10, entries: int = 100) -> dict[str, list[str]]:
+    """A thousand entries in ten sessions, exported; each session's lines."""
+    made: dict[str, list[str]] = {}
+    for n in range(sessions):
+        name, head, chain = f"T1:app:thread:C{n}", "", []
+        for place in range(entries):
+            entry = {"type": "approval.voted", "at": place, "person": f"U{n}", "reason": "größe"}
+            head = link(head, entry)
+            chain.append((entry, head))
+        made[name] = list(audit.lines(name, chain))
+    return made
+
+
+def anchored(made: dict[str, list[str]], **lapses: int) -> tuple[str, str]:
+    """The anchor line over these chains, and its root."""
+    heads = {name: json.loads(lines[-1])["hash"] for name, lines in made.items()}
+    told = {"anchor": "2026-11-30", "root": root(heads), "heads": heads, "lapses": {**lapses}}
+    return json.dumps(told, sort_keys=True), told["root"]
+
+
+MADE = chains()
+WHOLE = [line for lines in MADE.values() for line in lines]
+ANCHOR, ROOT = anchored(MADE)
+GROWN = [*WHOLE, ANCHOR]
+FAULTS = {
+    "a dropped entry": lambda at: GROWN[:at] + GROWN[at + 1 :],
+    "two swapped": lambda at: [*GROWN[:at], GROWN[at + 1], GROWN[at], *GROWN[at + 2 :]],
+    "one inserted again": lambda at: [*GROWN[:at], GROWN[at], *GROWN[at:]],
+    "one from elsewhere": lambda at: [*GROWN[:at], GROWN[at - 100], *GROWN[at:]],
+    "cut after the anchor's time": lambda at: [
+        line for line in GROWN if line not in MADE[f"T1:app:thread:C{at // 100}"][99 - at % 99 :]
+    ],
+    "a session missing": lambda at: [
+        line for line in GROWN if line not in MADE[f"T1:app:thread:C{at // 100}"]
+    ],
+    "another anchor": lambda at: [*WHOLE, ANCHOR.replace(ROOT[:8], f"{at:08}")],
+    "no anchor": lambda at: GROWN[: len(WHOLE)],
+}
+
+
+def test_a_thousand_entries_verify():
+    """An export of a thousand entries with its anchor is in order."""
+    assert verify(GROWN, roots=[ROOT]).findings == []
+    assert len(WHOLE) == 1000
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("at", range(100, 1000, 61))
+def test_every_fault_of_a_thousand_entries_is_found(fault, at):
+    """Dropped, swapped, inserted, cut and missing entries are found, wherever they are."""
+    assert verify(FAULTS[fault](at), roots=[ROOT]).findings
+
+
+def test_every_flipped_byte_of_a_thousand_entries_is_found():
+    """One bit of any byte flipped: the line is found, whatever it says then."""
+    rng = random.Random(11)
+    for _ in range(400):
+        place = rng.randrange(len(GROWN))
+        raw = bytearray(GROWN[place].encode())
+        raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(7)
+        changed = raw.decode(errors="replace")
+        lines = [*GROWN[:place], changed, *GROWN[place + 1 :]]
+        first = place - place % 100
+        near = lines if place == len(WHOLE) else lines[first : first + 100]
+        assert verify(near, roots=[ROOT] if place == len(WHOLE) else []).findings, changed
+
+
+def test_a_session_whose_time_was_over_may_be_missing():
+    """What the anchor said would be kept until then may be gone afterwards, not before."""
+    left = [line for lines in list(MADE.values())[1:] for line in lines]
+    told, _ = anchored(MADE, **{next(iter(MADE)): 1000})
+    assert [f.problem for f in verify([*left, told], now=999).findings] == [
+        "the noted head is missing"
+    ]
+    assert verify([*left, told], now=1001).findings == []
