@@ -24,12 +24,14 @@ class RunConfig:
     `window` is how many tokens a model reads about, `turn_tokens` how many one turn may use up and
     `daily_tokens` after how many a person may begin no more turns that day. With
     `raise_tool_errors` a run ends with what a tool raised, after the model's error response is
-    stored; without it the model reads the error and goes on.
+    stored; without it the model reads the error and goes on. With `quiet` the results a message
+    brings to long-running calls are stored and no model is woken for them.
     """
 
     max_llm_calls: int = 500
     streaming: bool = False
     raise_tool_errors: bool = False
+    quiet: bool = False
     max_retries: int = 4
     retry_seconds: float = 20.0
     retry_pause: float = 1.0

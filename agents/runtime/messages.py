@@ -83,6 +83,7 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
         if place is not None:
             strands.setdefault(place, []).append(part)
     delta = entry.body.get("state_delta")
+    quiet = True if entry.body.get("skip_summarization") else None
     user_id = entry.body.get("user_id")
     return [
         Event(
@@ -92,7 +93,9 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
             user_id=str(user_id) if user_id else None,
             branch=branch,
             content=content("user", parts),
-            actions=EventActions(state_delta=delta if isinstance(delta, dict) else {}),
+            actions=EventActions(
+                state_delta=delta if isinstance(delta, dict) else {}, skip_summarization=quiet
+            ),
             timestamp=now,
         )
         for offset, ((branch, invocation), parts) in enumerate(strands.items())

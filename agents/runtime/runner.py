@@ -101,7 +101,8 @@ class Runner:
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         entry_id = self._new_id()
         if message is not None:
-            await self._slot.ingest(key, _entry(entry_id, message, user=user_id, delta=state_delta))
+            told = {"state_delta": state_delta, "skip_summarization": budget.config.quiet}
+            await self._slot.ingest(key, _entry(entry_id, message, user=user_id, **told))
         reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
         task = asyncio.create_task(self._serve_reader(key, entry_id, budget))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
@@ -220,28 +221,17 @@ class Runner:
         try:
             async with self._hold(key, owner=entry_id, lease=LEASE) as held:
                 async for event in self._steps(held, budget):
-                    reader = self._readers.get(held.entry or entry_id)
-                    if reader is not None:
-                        reader.put_nowait(event)
+                    reader = self._readers.get(held.entry or "") or self._readers[entry_id]
+                    reader.put_nowait(event)
         except SessionBusy:
             return False
         return True
 
 
-def _entry(
-    entry_id: str,
-    message: types.Content,
-    *,
-    user: str,
-    delta: dict[str, JsonValue] | None,
-) -> Entry:
-    body: dict[str, JsonValue] = {
-        "content": message.model_dump(mode="json", exclude_none=True),
-        "user_id": user,
-    }
-    if delta:
-        body["state_delta"] = delta
-    return Entry(id=entry_id, body=body)
+def _entry(entry_id: str, message: types.Content, *, user: str, **told: JsonValue) -> Entry:
+    content = message.model_dump(mode="json", exclude_none=True)
+    said = {key: value for key, value in told.items() if value}
+    return Entry(id=entry_id, body={"content": content, "user_id": user, **said})
 
 
 def _resolved(agent: Agent, models: Models | Model | None) -> dict[int, Model]:

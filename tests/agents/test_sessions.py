@@ -1,0 +1,106 @@
+"""Sessions as programs of Google ADK use them, in memory and on a real server."""
+
+import asyncio
+
+import pytest
+
+from agents import Event, SessionConflict, SessionNotFoundError, SessionService
+from agents.runtime.errors import AlreadyExistsError, StaleSessionError
+from agents.runtime.events import EventActions
+from agents.runtime.held import hold
+from agents.runtime.sessions import GetSessionConfig
+from agents.runtime.slot.port import SessionKey
+from tests.agents.samples import content
+
+MINE = {"app_name": "app", "user_id": "ann"}
+STATE = {"a": 1, "app:limit": 5, "user:lang": "it", "temp:x": 1}
+
+
+def event(text: str = "hi", *, at: float = 1.0, **delta: object) -> Event:
+    """An event an agent might have made."""
+    actions = EventActions(state_delta=delta)
+    return Event(author="root", timestamp=at, content=content(text, role="model"), actions=actions)
+
+
+async def test_create(service: SessionService):
+    """State goes where its prefix says; an id is stripped, made, and taken only once."""
+    named = await service.create_session(**MINE, session_id=" s ", state=STATE)
+    assert (named.id, named.state) == ("s", {"a": 1, "app:limit": 5, "user:lang": "it"})
+    with pytest.raises(AlreadyExistsError):
+        await service.create_session(**MINE, session_id="s")
+    other = await service.create_session(app_name="app", user_id="bo")
+    assert (other.state, len(other.id)) == ({"app:limit": 5}, 32)
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        pytest.param(None, ["1", "2", "3"], id="all"),
+        pytest.param(GetSessionConfig(num_recent_events=2), ["2", "3"], id="the newest"),
+        pytest.param(GetSessionConfig(num_recent_events=0), [], id="none"),
+        pytest.param(GetSessionConfig(after_timestamp=2.0), ["2", "3"], id="from a time on"),
+        pytest.param(
+            GetSessionConfig(num_recent_events=1, after_timestamp=9.0), [], id="both rules hold"
+        ),
+    ],
+)
+async def test_get(service: SessionService, config, expected):
+    """A copy, with as many events as wanted, in the order in which they were stored."""
+    session = await service.create_session(**MINE, session_id="s")
+    for number in (1, 2, 3):
+        await service.append_event(session, event(str(number), at=float(number)))
+    found = await service.get_session(**MINE, session_id="s", config=config)
+    assert ["".join(e.texts()) for e in found.events] == expected
+    found.state["a"] = 2
+    assert (await service.get_session(**MINE, session_id="s")).state == {}
+
+
+async def test_nobody_there(service: SessionService):
+    """A session that is not there is None; forgetting it twice is fine; user state stays."""
+    await service.create_session(**MINE, session_id="s", state=STATE)
+    for _ in range(2):
+        await service.delete_session(**MINE, session_id="s")
+    assert await service.get_session(**MINE, session_id="s") is None
+    assert await service.get_user_state(**MINE) == {"lang": "it"}
+    assert await service.get_user_state(app_name="app", user_id="bo") == {}
+
+
+async def test_list(service: SessionService):
+    """Sessions come without events, oldest change first, of a user or of all."""
+    for user, name in (("ann", "a"), ("bo", "b"), ("ann", "c")):
+        await service.create_session(app_name="app", user_id=user, session_id=name)
+        await asyncio.sleep(0.002)  # a store's clock counts milliseconds
+    session = await service.get_session(**MINE, session_id="a")
+    await service.append_event(session, event(k=1))
+    mine = await service.list_sessions(**MINE)
+    assert [(s.id, s.state, s.events) for s in mine] == [("c", {}, []), ("a", {"k": 1}, [])]
+    everybody = await service.list_sessions(app_name="app")
+    assert [s.id for s in everybody] == ["b", "c", "a"]
+
+
+async def test_append(service: SessionService):
+    """An event is stored once with its state; the copy in hand moves on with it."""
+    session = await service.create_session(**MINE, session_id="s")
+    piece = await service.append_event(session, event().model_copy(update={"partial": True}))
+    assert (piece.version, session.events) == (0, [])
+    stored = await service.append_event(session, event(**{"k": 1, "temp:t": 2, "app:x": 3}))
+    assert (stored.version, stored.actions.state_delta) == (1, {"k": 1, "app:x": 3})
+    assert session.state == {"k": 1, "temp:t": 2, "app:x": 3}
+    assert await service.append_event(session, stored) is stored
+    found = await service.get_session(**MINE, session_id="s")
+    assert (len(found.events), found.state) == (1, {"k": 1, "app:x": 3})
+
+
+async def test_append_in_vain(service: SessionService):
+    """A session that is missing, has moved on, or is in other hands takes no event."""
+    session = await service.create_session(**MINE, session_id="s")
+    older = await service.get_session(**MINE, session_id="s")
+    await service.append_event(session, event())
+    with pytest.raises(StaleSessionError):
+        await service.append_event(older, event())
+    async with hold(service.slot, SessionKey("app", "ann", "s"), owner="other", lease=9000):
+        with pytest.raises(SessionConflict):
+            await service.append_event(session, event())
+    await service.delete_session(**MINE, session_id="s")
+    with pytest.raises(SessionNotFoundError):
+        await service.append_event(session, event())
