@@ -75,7 +75,8 @@ export function composer({ room, thread, examples, onsent }) {
   const mention = room.is_im || thread ? "" : `@${bot().name} `;
   const box = h("textarea", { rows: 1, "aria-label": `Message ${room.title}`, onkeydown, oninput,
     placeholder: thread ? "Reply …" : `Message ${room.is_im ? "" : "#"}${room.title}` });
-  const hint = h("small", { "aria-live": "polite" });
+  const foreign = isForeign(bot().id) ? `${nameOf(bot().id)} answers its own company only.` : "";
+  const hint = h("small", { "aria-live": "polite" }, foreign);
   const names = mentions(box, room, oninput);
   const write = (words) => {
     box.value = words;
@@ -88,7 +89,7 @@ export function composer({ room, thread, examples, onsent }) {
     box.style.height = "auto";
     box.style.height = `${Math.min(box.scrollHeight, 180)}px`;
     const deaf = mention && /^[^/]/.test(box.value) && !box.value.includes(mention.trim());
-    hint.textContent = deaf ? `Only people will read this: ${mention} calls the agent.` : "";
+    hint.textContent = foreign || (deaf ? `Only people will read this: ${mention} calls the agent.` : "");
     names.offer();
   }
 
@@ -111,7 +112,7 @@ export function composer({ room, thread, examples, onsent }) {
 
   box.value = drafts.get(key) ?? "";
   return h("div.composer", {},
-    examples?.length && h("div.examples", {}, h("small", {}, "Try"), examples.map((words) =>
+    !foreign && examples?.length && h("div.examples", {}, h("small", {}, "Try"), examples.map((words) =>
       h("button.chip", { onclick: () => write(mention + words) }, words))),
     h("div.box", {}, box, names.list,
       mention && h("button.plain", { title: "Mention the bot", "aria-label": "Mention the bot",
