@@ -149,6 +149,7 @@ def clock(settings: Settings, desk: Desk) -> Clock:
         tickets=desk.tickets,
         lease=timedelta(seconds=settings.lease),
         pause=settings.ticket_poll,
+        limit=settings.ticket_poll_limit,
     )
     return Clock(
         sweeps(

@@ -325,6 +325,9 @@ class Settings(BaseSettings):
         default=timedelta(seconds=5),
         description="The shortest time between two looks at a ticket that is waited for.",
     )
+    ticket_poll_limit: Duration = Field(
+        default=timedelta(minutes=15), description="The longest, for one that has long been quiet."
+    )
     ticket_ttl: Duration = Field(
         default=timedelta(days=14), description="After this nobody waits for a ticket any more."
     )

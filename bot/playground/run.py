@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self, get_args
@@ -165,6 +166,8 @@ def local(slack: LocalSlack, settings: Settings) -> Settings:
     told |= {name: value for name, value in usual.items() if not getattr(settings, name)}
     if not (settings.gemini_api_key or settings.vertexai):
         told["model"] = REHEARSAL
+    if settings.tickets_url is None:
+        told["ticket_poll"] = told["ticket_poll_limit"] = timedelta(seconds=1)
     return settings.model_copy(update=told)
 
 

@@ -16,8 +16,6 @@ from agents import Companions, Event, Post, SessionKey, Story, Ticket
 from bot.turns import Thread, Turn, thread_of
 
 USER = "user"
-LONGEST = timedelta(minutes=15)
-"""Between two looks at a ticket that has not changed for long."""
 
 Companion = Callable[..., Companions]
 Command = tuple[str | int | float, ...]
@@ -189,14 +187,12 @@ def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticke
     )
 
 
-def until_next(waiting: Waiting, *, now: int, shortest: timedelta, chance: float) -> int:
-    """Milliseconds until the next look: a third of the time without news, give or take a fifth.
+def until_next(quiet: timedelta, *, shortest: timedelta, longest: timedelta) -> timedelta:
+    """How long until the next look at a ticket of which nothing was heard for so long.
 
-    So a ticket that does not change is looked at less and less. `chance` is from 0 to 1.
+    A third of that, so a ticket that does not change is looked at less and less.
     """
-    quiet = max(now - waiting.since, 0) / 3
-    pause = min(max(quiet, _ms(shortest)), max(_ms(LONGEST), _ms(shortest)))
-    return int(pause * (0.8 + 0.4 * chance))
+    return max(min(quiet / 3, longest), shortest)
 
 
 def _post(news: News, thread: Thread) -> Post:

@@ -22,8 +22,8 @@ AT_ONCE = 20
 class Poll:
     """The sweep over tickets: `await Poll(…).look()` returns how many were due.
 
-    `lease` is how long a look may take before another clock takes over, `pause` the shortest time
-    between two looks at a ticket. `chance` gives numbers from 0 to 1.
+    `lease` is how long a look may take before another clock takes over; between two looks at a
+    ticket are `pause` at least and `limit` at most. `chance` gives numbers from 0 to 1.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Poll:
         tickets: TicketSystem,
         lease: timedelta,
         pause: timedelta,
+        limit: timedelta,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """Keep the parts."""
@@ -42,6 +43,7 @@ class Poll:
         self._tickets = tickets
         self._lease = lease
         self._pause = pause
+        self._limit = limit
         self._chance = chance
 
     async def look(self) -> int:
@@ -65,7 +67,9 @@ class Poll:
         if view is None or call is None or waiting is None:
             await self._index.send(self._index.ticket_over(key, cid))
             return
-        later = until_next(waiting, now=view.now, shortest=self._pause, chance=self._chance())
+        quiet = timedelta(milliseconds=view.now - waiting.since)
+        pause = until_next(quiet, shortest=self._pause, longest=self._limit)
+        later = int(pause * (0.8 + 0.4 * self._chance()) / timedelta(milliseconds=1))
         if view.inbox:
             later = int(self._pause.total_seconds() * 1000)
         else:

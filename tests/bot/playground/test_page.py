@@ -118,6 +118,23 @@ async def test_two_approvals_in_one_thread_in_the_other_order(screen: Screen) ->
     await expect(screen.thread.get_by_text("Paid")).to_have_count(2)
 
 
+async def test_a_ticket_is_moved_along(screen: Screen) -> None:
+    """Ana asks for a ticket; who works on it says so in another tab, and her thread hears of it."""
+    await screen.sit("ana", "support")
+    await screen.say("@countersign high urgency ticket: the lift is stuck")
+    await expect(screen.thread).to_contain_text(": open.")
+    async with screen.page.context.expect_page() as other:
+        await screen.page.get_by_role("link", name="Ticket system").click()
+    ticket = (await other.value).get_by_role("article").filter(has_text="lift is stuck")
+    await screen.press("In progress, 30 %", on=ticket)
+    await expect(screen.thread).to_contain_text(": in progress, 30 %.")
+    await ticket.get_by_label("What to say about it").fill("It moves again")
+    await screen.press("Resolved", on=ticket)
+    await expect(ticket.get_by_role("button")).to_have_count(0)
+    await expect(screen.thread).to_contain_text(": resolved. “It moves again”")
+    await expect(screen.thread).to_contain_text("Resolved: ")
+
+
 async def test_behind_the_scenes(screen: Screen) -> None:
     """The panel tells the thread's events, what waits, the ledger, and which model answers."""
     await ask(screen, "please reimburse 610 dollars for a desk")

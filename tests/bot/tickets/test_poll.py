@@ -56,6 +56,7 @@ class Office:
     index: Index
     elsewhere: Elsewhere
     prefix: str
+    chance: float = 0.5
 
     def clock(self) -> Poll:
         """One of any number of clocks."""
@@ -65,7 +66,8 @@ class Office:
             tickets=self.elsewhere,
             lease=LEASE,
             pause=PAUSE,
-            chance=lambda: 0.5,
+            limit=timedelta(minutes=15),
+            chance=lambda: self.chance,
         )
 
     async def waits(self, *, until: int = DAY, cid: str = CID, due: bool = True) -> int:
@@ -127,6 +129,15 @@ async def test_a_ticket_that_has_not_changed_is_looked_at_later(office: Office):
     assert await office.inbox() == 0
     assert await office.due() == pytest.approx(now + 5_000, abs=1_500)
     assert await office.clock().look() == 0
+
+
+@pytest.mark.parametrize(("chance", "milliseconds"), [(0.0, 4_000), (1.0, 6_000)])
+async def test_looks_are_scattered(office: Office, chance: float, milliseconds: int):
+    """The pause is a fifth shorter or longer by chance, so that not all are due at once."""
+    office.chance = chance
+    now = await office.waits()
+    await office.clock().look()
+    assert await office.due() == pytest.approx(now + milliseconds, abs=900)
 
 
 async def test_news_are_put_to_the_session(office: Office):
