@@ -16,9 +16,8 @@ from agents.runtime.story import Story
 from tests.faults.evidence import Evidence, Sent
 
 FINAL = ("rejected", "expired", "cancelled", "void", "done", "failed")
-ONCE = ("wire", "book", "brief", "offer")
+RAN = ("started", "done", "failed", "unknown")
 LIMIT = 100
-TWICE = ("share",)
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def gate_holds(case: Case) -> Iterator[tuple[int, str]]:
         effects = sum(act["effect"] for act in acts)
         records = case.records(call.id)
         gated = call.name in ("share", "brief", "offer") or float(str(call.args["n"])) > LIMIT
-        agreed = [r for r in records if r.status in ("started", "done", "failed", "unknown")]
+        agreed = [r for r in records if r.status in RAN and _yes(r)]
         if acts and gated and not agreed:
             told = [record.status for record in records] or "never asked"
             yield (2 if records else 1), f"{call.name} {call.id} happened, though {told}"
@@ -273,6 +272,10 @@ def _asked_for(sent: Sent, evidence: Evidence) -> bool:
     """Whether the bot knew that it was meant: by a mention, or in a thread that began with one."""
     began = next(each for each in evidence.sent if each.session == sent.session)
     return began is sent or (began.acked is not None and began.acked < sent.posted)
+
+
+def _yes(record: Record) -> bool:
+    return any(vote["confirmed"] for vote in record.body["votes"])
 
 
 def _speaks(event: Any) -> bool:

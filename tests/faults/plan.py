@@ -55,7 +55,8 @@ class Trouble:
 class Plan:
     """One run. `crash` is where a process kills itself, `skew` how far its clock is off.
 
-    `plant` is the bug that its bots have, `answer` what people say (None: now this, now that).
+    `plant` is the bug that its bots have, `answer` what people say: `yes`, `no`,
+    `own` (only who asked presses), or now this, now that.
     """
 
     seed: int
@@ -65,7 +66,7 @@ class Plan:
     skew: Mapping[str, float] = field(default_factory=dict)
     moody: int = 0
     plant: str = ""
-    answer: bool | None = None
+    answer: str = ""
 
     @property
     def faults(self) -> list[str]:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agents.runtime import calling
+from agents.runtime.arguments import Bound
 from agents.runtime.slot import redis, scripts
 from agents.runtime.tools import FunctionTool
 from bot import clock, index, outbox
-from bot.approvals import decision, policy, request
+from bot.approvals import decision, policy, request, secretary
 from bot.slack import messages, replies
 from tests.faults.plan import LEASE, Plan, Said, Trouble
 
@@ -92,15 +93,13 @@ def no_digest() -> None:
 
 def _tamper() -> None:
     """Something changes an amount between the question and the run."""
-    binding = FunctionTool.bind
-    seen: set[str] = set()
+    judging = calling.Calling._judged
 
-    def bind(self: FunctionTool, args: dict) -> object:
-        again = f"{self.name} {args}" in seen
-        seen.add(f"{self.name} {args}")
-        return binding(self, {**args, "n": args["n"] + 1} if again else args)
+    async def judged(self: calling.Calling, tool: FunctionTool, bound: Bound) -> object:
+        changed = {**bound.values, "n": bound.values["n"] + 1}
+        return await judging(self, tool, tool.bind(changed) if self.call.question else bound)
 
-    FunctionTool.bind = bind
+    calling.Calling._judged = judged
 
 
 def ack_before_store() -> None:
@@ -167,12 +166,17 @@ def paid_before_posted() -> None:
 def own_approval() -> None:
     """Everybody may approve everything."""
     policy.refusal = lambda *_told, **_options: None
+    no_quorum()
 
 
 def no_quorum() -> None:
     """One is always enough."""
-    counting = request.agreed
-    request.agreed = lambda approval, payload: counting(approval, payload) * 9
+    request.reached = lambda *_told: True
+
+    async def freely(*_told: object) -> tuple[str, None]:
+        return "", None
+
+    secretary.Secretary.permit = freely
 
 
 def popped_at_begin() -> None:
@@ -208,7 +212,7 @@ class Planted:
     plan: Plan
 
 
-def _run(text: str, *troubles: Trouble, answer: bool | None = True, **more: str) -> Plan:
+def _run(text: str, *troubles: Trouble, answer: str = "yes", **more: str) -> Plan:
     return Plan(0, (Said(0.3, 0, "ana", text),), troubles, crash=more, answer=answer)
 
 
@@ -224,7 +228,7 @@ BUGS = {
             Planted(no_dedupe, 4, _run("pay 50 a1")),
             Planted(no_reconciliation, 19, _run("hi a1", Trouble(0, "slack", "chat.postMessage lost"))),
             Planted(no_gate, 1, _run("pay 200 a1")),
-            Planted(no_means_yes, 2, _run("pay 200 a1", answer=False)),
+            Planted(no_means_yes, 2, _run("pay 200 a1", answer="no")),
             Planted(no_digest, 5, _run("pay 200 a1")),
             Planted(ack_before_store, 15, _run("pay 50 a1", Trouble(0.42, "kill", "main"))),
             Planted(no_compare, 15, _run("share 1 a1; share 2 a2; share 3 a3")),
@@ -235,7 +239,7 @@ BUGS = {
                 19,
                 _run("hi a1", main="slack.post.before:1", side="slack.post.before:1"),
             ),
-            Planted(own_approval, 10, _run("share 1 a1")),
+            Planted(own_approval, 10, _run("pay 200 a1", answer="own")),
             Planted(no_quorum, 11, _run("share 1 a1")),
             Planted(
                 popped_at_begin,

@@ -184,12 +184,13 @@ class World:
         if "Brief" in full_text(card) or "brief" in full_text(card):
             return
         if "approve" not in actions:
-            wishes = [(who, chance.choice(actions)) for who in ("max", "mia")]
+            whim = not self.plan.answer and chance.random() < 0.1
+            wishes = [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
         else:
-            no = chance.random() < 0.2 if self.plan.answer is None else not self.plan.answer
+            no = self.plan.answer == "no" or (not self.plan.answer and chance.random() < 0.2)
             wishes = [("max", "reject" if no else "approve"), ("mia", "approve"), ("ana", "approve")]
-            wishes = wishes[:1] if self.plan.answer is False else wishes
-            chance.shuffle(wishes)
+            told = {"no": wishes[:1], "own": wishes[2:]}
+            wishes = told.get(self.plan.answer, chance.sample(wishes, 3))
         await asyncio.sleep(chance.uniform(0, 0.3))
         await asyncio.gather(*(self._press(card, *wish) for wish in wishes for _ in range(2)))
 
@@ -288,7 +289,8 @@ class World:
         await self._until(lambda: not self._running(), 2 * PATIENCE)
         self._proxy.become("")
         calm, moved, before = 0, time.monotonic(), ""
-        while calm < 2 and time.monotonic() < moved + PATIENCE:
+        end = moved + 8 * PATIENCE
+        while calm < 2 and time.monotonic() < min(moved + PATIENCE, end):
             await asyncio.sleep(0.1)
             self._restless, progress = await self._unrest()
             calm = 0 if self._restless else calm + 1
