@@ -73,10 +73,13 @@ class Budget:
             raise LlmCallsLimitExceededError(
                 f"more than {config.max_llm_calls} calls of the model in a run"
             )
-        spent = sum(e.tokens for e in story.events if e.invocation_id == invocation)
-        if 0 < config.turn_tokens <= spent:
+        if config.turn_tokens and _tokens(story, invocation) >= config.turn_tokens:
             raise TokensSpentError(f"more than {config.turn_tokens} tokens in a turn")
         if not (begins and config.daily_tokens and self.spent):
             return
         if await self.spent(person) >= config.daily_tokens:
             raise DailyTokensSpentError(f"more than {config.daily_tokens} tokens in a day")
+
+
+def _tokens(story: Story, invocation: str) -> int:
+    return sum(event.tokens for event in story.events if event.invocation_id == invocation)

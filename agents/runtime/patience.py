@@ -1,7 +1,9 @@
 """How often a turn asks its model again before it is put off: tenacity's loop over any Model."""
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
@@ -29,7 +31,7 @@ class Patience:
 
         Raises ModelUnavailable when patience is at its end.
         """
-        faults: list[ModelUnavailable] = []
+        begun, faults = time.monotonic(), list[ModelUnavailable]()
         try:
             async for response in model.generate_content_async(request, stream=stream):
                 yield response
@@ -40,7 +42,7 @@ class Patience:
         trying = AsyncRetrying(
             retry=retry_if_exception_type(ModelUnavailable),
             wait=self._wait,
-            stop=self._is_over,
+            stop=partial(self._is_over, begun),
             reraise=True,
         )
         async for attempt in trying:
@@ -58,8 +60,8 @@ class Patience:
         named = error.retry_after if isinstance(error, ModelUnavailable) else None
         return jittered if named is None else named + min(jittered, self.pause)
 
-    def _is_over(self, state: RetryCallState) -> bool:
-        lost = (state.seconds_since_start or 0.0) + state.upcoming_sleep
+    def _is_over(self, begun: float, state: RetryCallState) -> bool:
+        lost = time.monotonic() - begun + state.upcoming_sleep
         if self.retries < 1 or lost > self.seconds:
             return True
         self.retries -= 1

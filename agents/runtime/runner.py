@@ -42,7 +42,7 @@ class Runner:
     model, or is the one model of all agents; without it Gemini is asked, with the key google-genai
     finds in its environment. `companion` derives from new events what goes into the slot with them,
     `permit` is asked once more before an approved call starts. A model that is unavailable is given
-    up after `max_attempts` tries.
+    up after `max_attempts` tries. `spent` says how many tokens a person used up today.
 
     Raises UsageError when there is no key for Gemini.
     """
