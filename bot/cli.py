@@ -37,7 +37,7 @@ Then be Max (at the top of the page) and decide. {model} answers. Ctrl-C ends ev
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 when all went well."""
-    given = _parser().parse_args(arguments)
+    given = parser().parse_args(arguments)
     try:
         return asyncio.run(given.run(given) if "run" in given else given.command())
     except SettingsError as error:
@@ -48,13 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return UNAVAILABLE
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """All commands: what is parsed has `run`, which takes it, or `command`, which takes nothing."""
+    made = argparse.ArgumentParser(
         prog="python -m bot",
         description="Without a command: the roles that ROLES names, in this process.",
     )
-    parser.set_defaults(command=_roles)
-    commands = parser.add_subparsers(title="commands", metavar="")
+    made.set_defaults(command=_roles)
+    commands = made.add_subparsers(title="commands", metavar="")
     known: dict[str, tuple[Command, str]] = {
         role: (partial(_roles, (role,)), f"play only the role {role}") for role in get_args(Role)
     }
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, (command, text) in known.items():
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
     console.add(commands)
-    return parser
+    return made
 
 
 async def _roles(roles: tuple[Role, ...] = ()) -> int:

@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
     """Add `approvals` and `audit` to the commands."""
     told = "look at approvals, and decide as an operator"
     parser = commands.add_parser("approvals", help=told, description=told)
-    acts = parser.add_subparsers(title="acts", metavar="", required=True)
+    acts = parser.add_subparsers(title="acts", metavar="ACT", dest="act_", required=True)
     _act(acts, "list", listed, "the newest approvals")
     _act(acts, "show", shown, "one approval, whole").add_argument("number")
     deciding = _act(acts, "decide", decided, "approve or reject, recorded as the operator's act")
@@ -54,7 +54,7 @@ def add(commands: Any) -> None:
     _act(acts, "cancel", cancelled, "close one without an answer").add_argument("number")
     told = "export, verify and show the record of approvals"
     parser = commands.add_parser("audit", help=told, description=told)
-    acts = parser.add_subparsers(title="acts", metavar="", required=True)
+    acts = parser.add_subparsers(title="acts", metavar="ACT", dest="act_", required=True)
     _act(acts, "export", exported, "every entry and anchor as JSON Lines")
     _act(acts, "show", told_of, "the record of one approval's session").add_argument("number")
     verifying = acts.add_parser("verify", help="check an export", description="check an export")

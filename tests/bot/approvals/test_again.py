@@ -1,0 +1,222 @@
+"""What was approved and does not stand at the start: it stops, and people are asked anew."""
+
+from itertools import count
+
+import pytest
+
+from agents import Agent, ApprovalPolicy, Entry, FunctionTool, Runner, SessionService, Slot
+from agents.runtime.testing import ScriptedModel, call
+from bot.approvals.decide import decide
+from bot.approvals.policy import Person
+from bot.approvals.request import Approval
+from bot.approvals.secretary import Secretary
+from bot.turns import Turn
+from tests.bot.approvals.samples import KEY, TEAM, click, rules
+
+
+class Payments:
+    """A tool in several versions; what it paid is remembered."""
+
+    def __init__(self) -> None:
+        self.paid: list[tuple] = []
+
+    def old(self, amount: float, currency: str = "USD") -> dict:
+        """Pay."""
+        self.paid.append((amount, currency))
+        return {"paid": amount}
+
+    def without_currency(self, amount: float) -> dict:
+        """Pay."""
+        self.paid.append((amount,))
+        return {"paid": amount}
+
+    def in_euros(self, amount: float, currency: str = "EUR") -> dict:
+        """Pay."""
+        self.paid.append((amount, currency))
+        return {"paid": amount}
+
+    def whole(self, amount: int, currency: str = "USD") -> dict:
+        """Pay."""
+        self.paid.append((amount, currency))
+        return {"paid": amount}
+
+
+class Office:
+    """An agent on a slot, whose build and rules may change between two turns."""
+
+    def __init__(self, slot: Slot) -> None:
+        self.slot = slot
+        self.payments = Payments()
+        self.rules = rules()
+        self.gone: set[str] = set()
+        self.model = ScriptedModel([call("pay", amount=500, currency="JPY"), "Done."])
+        self.nonces = (f"nonce{n}" for n in count())
+        self.deploy(self.payments.old)
+
+    def deploy(self, func, **options) -> None:
+        """Start a build with this function as the tool; None: without it."""
+        build = {"name": "pay", "require_confirmation": True, **options}
+        tools = [FunctionTool(each, **build) for each in (func,) if each]
+        agent = Agent(name=KEY.app, tools=tools)
+        self.secretary = Secretary(
+            slot=self.slot,
+            rules=lambda _: self.rules,
+            ring=lambda _: (),
+            nonces=self.nonces,
+            voter=self.voter,
+        )
+        self.runner = Runner(
+            agent=agent,
+            session_service=SessionService(self.slot, tenant=TEAM),
+            models=self.model,
+            companion=self.secretary.companions,
+            permit=self.secretary.permit,
+            tenant=TEAM,
+        )
+
+    async def voter(self, person: str, _names) -> Person | None:
+        """Who somebody is now."""
+        return Person(id=person, team=TEAM, deleted=person in self.gone)
+
+    async def says(self, text: str) -> None:
+        """Somebody asks for something."""
+        entry: Entry = Turn(id="m1", session=KEY, author="UASK", text=text).entry()
+        await self.slot.ingest(KEY, entry)
+        await self.serve()
+
+    async def serve(self) -> None:
+        """The agent does what it can."""
+        self.secretary.remember(KEY, {each.id: each for each in await self.approvals()})
+        async for _ in self.runner.serve(KEY, owner="test"):
+            pass
+        await self.secretary.settle(KEY)
+        self.secretary.forget(KEY)
+
+    async def approvals(self) -> list[Approval]:
+        """All approvals, oldest first."""
+        view = await self.slot.read(KEY, parts=("approvals",))
+        found = [Approval.from_record(record) for record in view.approvals.values()]
+        return sorted(found, key=lambda each: each.asked_at)
+
+    async def audit(self) -> list[str]:
+        """What is in the audit."""
+        return [e["type"] for e, _ in (await self.slot.read(KEY, parts=("audit",))).audit]
+
+    async def decides(self, act="approve", **more) -> None:
+        """UBOSS decides about what is open."""
+        (asked,) = [each for each in await self.approvals() if each.status == "pending"]
+        await decide(self.slot, KEY, click(asked, act=act, **more))
+
+
+@pytest.fixture
+async def office(slot: Slot) -> Office:
+    """An agent that asked whether it may pay 500 yen."""
+    made = Office(slot)
+    await made.says("pay 500 yen")
+    return made
+
+
+async def test_the_start_is_in_the_audit(office: Office):
+    """Asked, voted, decided, started, answered: in this order, whatever came of it."""
+    await office.decides()
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]
+    assert await office.audit() == [
+        "approval.opened",
+        "approval.voted",
+        "approval.decided",
+        "approval.started",
+        "approval.answered",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        pytest.param("without_currency", ('currency: was "JPY", is gone',), id="a parameter gone"),
+        pytest.param("whole", ("amount: was 500.0, is now 500",), id="a type narrowed"),
+        pytest.param("in_euros", ("pay itself is another version",), id="a default changed"),
+    ],
+)
+@pytest.mark.parametrize("act", ["approve", "reject"])
+async def test_a_build_that_changed_the_tool(office: Office, build: str, words, act: str):
+    """An approved call of another contract does not run: it is asked again, with what differs."""
+    await office.decides(act)
+    office.deploy(getattr(office.payments, build))
+    await office.serve()
+    assert office.payments.paid == []
+    first, *again = await office.approvals()
+    if act == "reject":
+        assert (first.status, again) == ("rejected", [])
+        return
+    assert first.status == "void"
+    (second,) = again
+    assert all(any(word in change for change in second.changes) for word in words)
+    assert second.digest != first.digest
+    await office.decides()
+    await office.serve()
+    assert len(office.payments.paid) == 1
+
+
+async def test_a_tool_that_is_gone(office: Office):
+    """An approved call of a tool that a deploy took away does not run, and nothing breaks."""
+    await office.decides()
+    office.deploy(None)
+    await office.serve()
+    (first,) = await office.approvals()
+    assert (first.status, office.payments.paid) == ("void", [])
+
+
+async def test_rolled_back_it_runs(office: Office):
+    """When the old build is back before the start, what was approved is what runs."""
+    office.deploy(office.payments.whole)
+    await office.decides()
+    office.deploy(office.payments.old)
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked", "paid"),
+    [
+        pytest.param(ApprovalPolicy(approvers=("UBOSS", "UCFO", "UX1")), 1, 1, id="looser"),
+        pytest.param(ApprovalPolicy(approvers=("UBOSS", "UCFO"), quorum=2), 2, 0, id="stricter"),
+        pytest.param(ApprovalPolicy(approvers=("UCFO",)), 2, 0, id="others"),
+    ],
+)
+async def test_a_policy_that_changed_before_the_start(office: Office, policy, asked, paid):
+    """A stricter policy opens the question again under its own terms, a looser changes nothing."""
+    await office.decides()
+    office.rules = rules(policies={"pay": policy})
+    await office.serve()
+    approvals = await office.approvals()
+    assert (len(approvals), len(office.payments.paid)) == (asked, paid)
+    if asked == 2:
+        assert approvals[0].status == "void"
+        assert approvals[1].changes == ("the rules for this have become stricter",)
+
+
+async def test_an_approver_who_left_before_the_start(office: Office):
+    """Whoever approved and was deactivated since does not count; somebody else is asked."""
+    await office.decides()
+    office.gone.add("UBOSS")
+    await office.serve()
+    first, second = await office.approvals()
+    assert (first.status, second.status, office.payments.paid) == ("void", "pending", [])
+    assert "may not decide" in second.changes[0]
+
+
+async def test_nothing_starts_while_nobody_can_say(office: Office):
+    """While it cannot be looked up who approved, nothing starts; later it does, once."""
+    await office.decides()
+
+    async def silent(_person: str, _names) -> Person | None:
+        return None
+
+    office.secretary._voter = silent
+    with pytest.raises(Exception, match="Slack does not say"):
+        await office.serve()
+    assert office.payments.paid == []
+    office.deploy(office.payments.old)
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]

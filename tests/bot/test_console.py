@@ -1,0 +1,123 @@
+"""What operators do at a console: seen, decided and cancelled as theirs, and the audit kept."""
+
+import json
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals import verify
+from bot.approvals.anchor import anchor
+from bot.approvals.board import reference
+from bot.approvals.request import Approval
+from bot.cli import main, parser
+from bot.index import Index
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import KEY, SCHEMA
+
+Typed = Callable[..., Awaitable[tuple[int, str]]]
+
+
+@pytest.fixture
+async def desk(store_url: str, monkeypatch):
+    """A store with one open approval, which the environment points to: slot, index, approval."""
+    prefix = f"{uuid.uuid4().hex}:"
+    monkeypatch.setenv("REDIS_URL", store_url)
+    monkeypatch.setenv("COUNTERSIGN_KEY_PREFIX", prefix)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client, prefix=prefix), Index(client, prefix=prefix)
+        asked = await put(slot, payload_schema=SCHEMA, secrets=("token",), args={"token": "s3cret"})
+        await index.send(index.approval_seen(KEY, asked.id, asked.asked_at))
+        yield slot, index, asked
+
+
+@pytest.fixture
+def typed(capsys) -> Typed:
+    """Types a command; its exit status and what it printed."""
+
+    async def run(*words: str) -> tuple[int, str]:
+        given = parser().parse_args(words)
+        status = await given.run(given)
+        return status, capsys.readouterr().out
+
+    return run
+
+
+async def kept(slot: RedisSlot) -> Approval:
+    """The approval as it is stored."""
+    view = await slot.read(KEY, parts=("approvals",))
+    return Approval.from_record(view.approvals["3-0"])
+
+
+async def test_listed_and_shown(desk, typed: Typed):
+    """The newest approvals are listed by number, and one is shown without its secrets."""
+    _, _, asked = desk
+    status, told = await typed("approvals", "list")
+    assert (status, told.split()[:2]) == (0, [reference(asked), "pending"])
+    status, told = await typed("approvals", "show", reference(asked).upper())
+    assert status == 0
+    assert json.loads(told)["tool"] == "reimburse"
+    assert "s3cret" not in told
+    assert asked.nonce not in told
+    assert (await typed("approvals", "show", "ffffffff"))[0] == 1
+
+
+async def test_an_operator_decides(desk, typed: Typed):
+    """A decision is checked like any other and recorded as the operator's, in the audit too."""
+    slot, _, asked = desk
+    number = reference(asked)
+    status, told = await typed("approvals", "decide", number, "approve", "--set", "days=99")
+    assert (status, "between 1 and 5" in told) == (1, True)
+    status, told = await typed("approvals", "decide", number, "approve", "--set", "days=3")
+    assert (status, "It is approved now, by operator" in told) == (0, True)
+    stored = await kept(slot)
+    assert (stored.status, stored.payload) == ("approved", {"days": 3})
+    assert stored.decided_by.startswith("operator ")
+    assert stored.policy == asked.policy
+    assert (await typed("approvals", "decide", number, "reject"))[0] == 1
+    status, told = await typed("audit", "show", number)
+    assert [line.split('"type": "')[1].split('"')[0] for line in told.splitlines()] == [
+        "approval.voted",
+        "approval.decided",
+    ]
+
+
+async def test_an_operator_cancels(desk, typed: Typed):
+    """A cancelled approval says that an operator closed it."""
+    slot, _, asked = desk
+    status, _ = await typed("approvals", "cancel", reference(asked))
+    stored = await kept(slot)
+    assert (status, stored.status, stored.why) == (0, "cancelled", "operator")
+
+
+async def test_the_audit_is_exported_and_verified_elsewhere(desk, typed: Typed, tmp_path: Path):
+    """The export verifies by a copy of one file that needs nothing of ours, against the root."""
+    slot, index, asked = desk
+    await typed("approvals", "decide", reference(asked), "reject", "--reason", "no")
+    made = await anchor(slot, await index.audited(), ttl=timedelta(days=30))
+    await index.keep_anchor(made["anchor"], json.dumps(dict(made), sort_keys=True))
+    status, text = await typed("audit", "export")
+    exported = tmp_path / "audit.jsonl"
+    exported.write_text(text, "utf-8")
+    assert (status, len(text.splitlines())) == (0, 3)
+    assert (await typed("audit", "verify", str(exported), made["root"]))[0] == 0
+    assert (await typed("audit", "verify", str(exported), "0" * 64))[0] == 1
+    assert await typed("audit", "verify", "nosuch.jsonl") == (1, "There is no file nosuch.jsonl.\n")
+    alone = shutil.copy(verify.__file__, tmp_path / "verify.py")
+    command = [sys.executable, "-I", str(alone), str(exported), made["root"]]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0  # noqa: ASYNC221
+    exported.write_text("\n".join(text.splitlines()[1:]) + "\n", "utf-8")
+    assert (await typed("audit", "verify", str(exported), made["root"]))[0] == 1
+
+
+def test_an_act_has_to_be_named(capsys):
+    """A command without its act is told what there is."""
+    with pytest.raises(SystemExit):
+        main(["approvals"])
+    assert "ACT" in capsys.readouterr().err
