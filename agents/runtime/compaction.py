@@ -30,7 +30,7 @@ SO_FAR = "What happened before, in short:\n"
 
 def speech(event: Event) -> bool:
     """Whether a person says something in this event, answers to calls aside."""
-    return event.author == USER and any(p.function_response is None for p in event.parts)
+    return event.author == USER and bool(event.said)
 
 
 def weight(event: Event) -> int:

@@ -76,6 +76,11 @@ class Event(BaseModel):
         """The parts of the content; empty without content."""
         return (self.content.parts or []) if self.content else []
 
+    @property
+    def said(self) -> list[types.Part]:
+        """The parts that are neither calls nor responses: words and media."""
+        return [p for p in self.parts if p.function_call is None and p.function_response is None]
+
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls in the content, in order."""
         return [part.function_call for part in self.parts if part.function_call]

@@ -112,8 +112,7 @@ class _Reader:
         return [] if self._overtaken(event) else self._spoken(event)
 
     def _heard(self, event: Event) -> list[types.Content]:
-        said = [part for part in event.parts if part.function_response is None]
-        return self._late(event) + ([content("user", said)] if said else [])
+        return self._late(event) + ([content("user", event.said)] if event.said else [])
 
     def _spoken(self, event: Event) -> list[types.Content]:
         parts = [_wire_call(part, event) for part in event.parts if not _forged(part)]

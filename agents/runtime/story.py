@@ -213,7 +213,7 @@ class Story:
                 self._decided(event, response)
             else:
                 self._news(event, response, branch)
-        if any(p.function_response is None for p in event.parts):
+        if event.said:
             branch.spoken_to, branch.invocation = True, event.invocation_id
             self.heard_at = self.heard_at if event.branch else event.version
             if event.user_id and event.branch is None:
