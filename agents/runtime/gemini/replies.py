@@ -15,7 +15,7 @@ from agents.runtime.errors import ModelUnavailable
 from agents.runtime.model import PROMPT_BLOCKED, LlmResponse
 
 LONGEST = 100_000
-"""Characters of text in one reply; no model writes that much, and no thread could take it."""
+"""Characters of text in a reply, or of a call's arguments: no thread or card could take more."""
 
 MALFORMED = "Your last reply could not be read. Answer again; call only the functions you have."
 
@@ -82,7 +82,10 @@ def whole(chunks: Sequence[types.GenerateContentResponse], *, stream: bool) -> R
         message = f"Gemini does not read this: {blocked}"
         return Reply(_failed(PROMPT_BLOCKED, message, finish=finish, usage=usage))
     ending = ENDINGS.get(finish or "STOP", REFUSED)
-    parts, cut = _kept(_joined(chunks), ending)
+    said = _joined(chunks)
+    if any(map(_endless, said)):
+        finish, ending = "MALFORMED_FUNCTION_CALL", ENDINGS["MALFORMED_FUNCTION_CALL"]
+    parts, cut = _kept(said, ending)
     if not parts and ending.keeps == "all":
         return Reply(LlmResponse(finish_reason=finish, usage=usage), ending.nudge)
     if not parts:
@@ -145,6 +148,11 @@ def _kept(parts: list[types.Part], ending: Ending) -> tuple[list[types.Part], bo
     if length <= LONGEST:
         return parts, False
     return [part for part in map(_cut, parts) if part.function_call is None], True
+
+
+def _endless(part: types.Part) -> bool:
+    """Whether a call has arguments that no person could be shown."""
+    return part.function_call is not None and len(str(part.function_call.args)) > LONGEST
 
 
 def _cut(part: types.Part) -> types.Part:

@@ -122,6 +122,7 @@ NUDGED = [
     pytest.param(ends("IMAGE_OTHER"), id="no image for other reasons"),
     pytest.param(args("50 to Ann"), id="arguments that are text"),
     pytest.param(args([50, "Ann"]), id="arguments that are a list"),
+    pytest.param(Reply(parts=[call("pay", amount=LONG)]), id="2 MB of arguments"),
 ]
 TOLD = [
     *(
