@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from bot.playground import LocalSlack, Noticed
 from bot.playground.run import BotProcess, environment
 from tests.conftest import unused_port
@@ -13,7 +15,7 @@ from tests.stories.office import Message, Office, buttons
 
 REQUESTS = 200
 AT_ONCE = 20
-PATIENCE = 40.0
+PATIENCE = 90.0
 
 
 @asynccontextmanager
@@ -74,6 +76,7 @@ async def test_a_bot_that_is_told_to_stop_stops(slack: LocalSlack, store_url: st
         assert office.amounts() == [200]
 
 
+@pytest.mark.timeout(240)
 async def test_two_processes_and_two_clicks_at_the_same_instant(
     slack: LocalSlack, store_url: str, tmp_path: Path
 ):
