@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 import aiohttp
-import httpx
+import httpx2
 from google.auth.exceptions import GoogleAuthError, TransportError
 from google.genai import errors
 
@@ -19,7 +19,7 @@ from agents.runtime.errors import ModelError, ModelUnavailable
 
 NO_ANSWER = (
     aiohttp.ClientError,
-    httpx.HTTPError,
+    httpx2.HTTPError,
     TimeoutError,
     ConnectionError,
     UnicodeDecodeError,
