@@ -1,6 +1,7 @@
 """What is due when: claimed once, never lost, struck off only when nothing new came."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -189,3 +190,19 @@ async def test_a_store_that_is_gone() -> None:
 async def test_a_store_that_answers(index: Index) -> None:
     """The bot is ready when its store is."""
     assert await index.answers()
+
+
+async def test_tokens_are_counted_by_person_and_day(index: Index) -> None:
+    """What one person used up adds up until midnight, whichever of their sessions it was in."""
+    now = int(time.time() * 1000)
+    for key, person, tokens in ((KEYS[0], "UA", 5), (KEYS[1], "UA", 7), (KEYS[0], "UB", 1)):
+        await index.send(index.spent(key, person, tokens=tokens, now=now))
+    assert [await index.spent_today("T1", who) for who in ("UA", "UB", "UC")] == [12, 1, 0]
+    assert await index.spent_today("T2", "UA") == 0
+
+
+async def test_a_new_day_begins_at_nothing(index: Index) -> None:
+    """What was used up before midnight UTC is forgotten then."""
+    yesterday = int(time.time() * 1000) - 24 * 3600 * 1000
+    await index.send(index.spent(KEYS[0], "UA", tokens=5, now=yesterday))
+    assert await index.spent_today("T1", "UA") == 0

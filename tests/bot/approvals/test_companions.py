@@ -271,6 +271,32 @@ def test_what_is_said_is_posted(event, posts):
     assert all(PLACE.items() <= post.body.items() for post in found)
 
 
+@pytest.mark.parametrize(
+    ("event", "counted"),
+    [
+        pytest.param(
+            says("Hello", usage={"in": 90, "out": 5, "thoughts": 5, "cached": 30}),
+            [("UASK", 100, ASKED)],
+            id="what a model said",
+        ),
+        pytest.param(
+            says("Hello", usage={"in": 90}, branch="helper@2-0"),
+            [("UASK", 90, ASKED)],
+            id="a nested agent's model",
+        ),
+        pytest.param(says("Hello"), [], id="what cost nothing"),
+    ],
+)
+def test_tokens_are_counted(event, counted):
+    """What a model was paid for goes on the account of whoever asked."""
+
+    def count(_key, person: str, *, tokens: int, now: int):
+        return [(person, tokens, now)]
+
+    assert planned(event, after=BEFORE, spent=count).companions.index == counted
+    assert planned(event, after=BEFORE).companions.index == []
+
+
 def test_several_events_at_once():
     """A commit of several events carries what each of them brings about."""
     found = planned(says("I ask.", version=3), asking(4), after=BEFORE)
