@@ -20,6 +20,8 @@ STATUSES: Mapping[str, str] = {
 }
 """What ticket systems call their states; any other word means that somebody works on it."""
 GONE = (404, 410)
+LONGEST_NOTE = 2_000
+"""Characters; what is longer is cut, for a model reads it."""
 
 
 class HttpTickets:
@@ -103,7 +105,7 @@ def _ticket(said: Mapping[str, Any]) -> Ticket | None:
                 "id": str(said.get("id") or ""),
                 "status": STATUSES.get(status, "in_progress"),
                 "progress": progress if progress in range(101) else None,
-                "note": str(said.get("note") or ""),
+                "note": str(said.get("note") or "")[:LONGEST_NOTE],
             }
         )
     except ValidationError:

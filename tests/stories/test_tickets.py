@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents import Ticket
+from agents import Agent, LongRunningFunctionTool, Ticket, ToolContext
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.playground import LocalSlack
 from bot.playground.messages import full_text
@@ -115,6 +115,34 @@ async def test_people_talk_on_while_a_ticket_is_open(office: Office, tickets: Lo
     for note in ("Extinguished", "Oiled"):
         told = await said(office, thread, f"{note}.")
         assert told["text"].startswith("Resolved: ")
+
+
+async def test_a_ticket_that_a_person_must_agree_to(open_office: Opening, tickets: LocalTickets):
+    """No ticket is open before somebody agrees; afterwards it is followed like any other."""
+
+    async def order_desk(size: str, tool_context: ToolContext) -> dict[str, str]:
+        """Order a desk.
+
+        Args:
+            size: How large, e.g. "180 x 80".
+        """
+        key = tool_context.idempotency_key
+        ticket = await tickets.create(subject=size, urgency="low", requester="", key=key)
+        return {"status": "pending", "ticket_id": ticket.id}
+
+    tool = LongRunningFunctionTool(order_desk, require_confirmation=True, effects="idempotent")
+    agent = Agent(name="desks", description="Orders desks.", tools=[tool])
+    office = await open_office(agents=[agent], routes={"#support": "desks"}, ticket_poll=SOON)
+    thread = await office.ask('order a desk of size "160 x 80"', where="support")
+    card = await office.card("160 x 80")
+    assert await tickets.newest() == []
+    await office.slack.click("max", card, "approve")
+    await office.closed(card, "Approved")
+    line = await said(office, thread, ": open.")
+    [ticket] = await tickets.newest()
+    await tickets.move(ticket.id, status="resolved", note="It stands in room 5")
+    await said(office, thread, "Resolved: ")
+    await reads(office, line, "It stands in room 5")
 
 
 @asynccontextmanager

@@ -109,6 +109,7 @@ async def test_a_ticket_that_is_not_opened(
         pytest.param({"status": "WONT-FIX"}, Ticket(id="a/b", status="rejected"), id="rejected"),
         pytest.param({"status": "open", "progress": 300}, Ticket(id="a/b"), id="nonsense"),
         pytest.param({}, Ticket(id="a/b"), id="no status"),
+        pytest.param({"note": "x" * 9_000}, Ticket(id="a/b", note="x" * 2_000), id="a long note"),
     ],
 )
 async def test_how_a_ticket_stands(
