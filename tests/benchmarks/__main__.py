@@ -1,11 +1,11 @@
-"""`python -m tests.benchmarks [gemini] [runtime] [--json]`: prints each figure beside its goal."""
+"""`python -m tests.benchmarks [SUITE …] [--json]`: prints each figure beside its goal."""
 
 import json
 import sys
 
-from tests.benchmarks import gemini, runtime
+from tests.benchmarks import approvals, gemini, runtime
 
-SUITES = {"gemini": gemini.measure, "runtime": runtime.measure}
+SUITES = {"approvals": approvals.measure, "gemini": gemini.measure, "runtime": runtime.measure}
 
 
 def main(arguments: list[str]) -> int:
