@@ -25,6 +25,7 @@ from agents import (
     ModelUnavailable,
     ToolContext,
 )
+from agents.runtime import patience
 from bot import app, clock, index, logs, outbox, worker
 from bot.crash import CrashPoint
 from bot.playground import MAX, MIA
@@ -60,6 +61,7 @@ def hurry() -> None:
     clock.EXPIRY = 0.2
     clock.RECONCILE = 1.0
     index.CLAIM_DUE = 1_500
+    patience.Patience.__init__.__defaults__ = (4, 1.0, 0.05)
 
 
 class _Timed(logs.Line):

@@ -261,7 +261,7 @@ def cards_tell_the_truth(case: Case) -> Iterator[tuple[int, str]]:
         cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
         for card in cards:
             if record.status == "pending" and "approve" not in card.buttons:
-                yield 19, f"{record.id} is pending and its card has no buttons"
+                yield 19, f"{record.id} is pending and its card has only {card.buttons}: {card.text}"
             if record.status in FINAL and card.buttons:
                 yield 19, f"{record.id} is {record.status} and its card has {card.buttons}"
         if record.body["copies"] and not cards:

