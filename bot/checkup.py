@@ -18,7 +18,7 @@ from bot.approvals.policy import Person
 from bot.approvals.rules import book
 from bot.errors import BotError, SettingsError
 from bot.routing import resolved
-from bot.settings import REHEARSAL, Settings
+from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.manifest import SCOPES
 from bot.slack.people import person_of
@@ -29,7 +29,7 @@ from bot.web import EVENTS
 WAIT = 5.0
 """Seconds that each part is given to answer in."""
 
-WHERE_IT_IS = "SLACK_BOT_TOKEN is the Bot User OAuth Token, under OAuth & Permissions."
+WHERE_IT_IS = "It is the Bot User OAuth Token, under OAuth & Permissions."
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP = re.compile(r"S[A-Z0-9]{2,}")
@@ -90,7 +90,8 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     for text in complaints:
         yield Finding("wrong", "settings", text)
     if not complaints:
-        yield Finding("ok", "settings", "Nothing is missing.")
+        names = ", ".join(sorted(map(variable, settings.model_fields_set)))
+        yield Finding("ok", "settings", f"Nothing is missing. Said are: {names}.")
 
 
 def _complaint(require: Callable[[], None]) -> str:
@@ -127,7 +128,8 @@ async def _slack(
     try:
         found = await workspace(settings, session, wait=WAIT)
     except SettingsError as error:
-        yield Finding("wrong", "slack", f"{error} {WHERE_IT_IS}")
+        where = f" {WHERE_IT_IS}" if "SLACK_BOT_TOKEN" in str(error) else ""
+        yield Finding("wrong", "slack", f"{error}{where}")
         return
     yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
     yield _scopes(found)

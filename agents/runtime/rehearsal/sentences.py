@@ -100,7 +100,7 @@ def _fields(answer: Answered, response: Mapping[str, Any]) -> str:
     lead = _capital(plain(status)) if status and status.lower() not in _FINE else _done(answer)
     bad = status.lower() in _BAD
     told = next((words(response[k]) for k in _TELLING if response.get(k)), "")
-    added = " ".join(_closed(words(response[k])) for k in _ADDED if response.get(k))
+    added = " ".join(_closed(_capital(words(response[k]))) for k in _ADDED if response.get(k))
     if bad:
         why = told or words(response.get("reason")) or added or f"{about(answer)} failed"
         return f"That did not work: {_closed(why)}"
