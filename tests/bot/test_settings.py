@@ -153,6 +153,8 @@ WRONG = [
     pytest.param({"COUNTERSIGN_LEASE": "-1"}, "COUNTERSIGN_LEASE", id="less than nothing"),
     pytest.param({"COUNTERSIGN_KEY_PREFIX": "{b}"}, "COUNTERSIGN_KEY_PREFIX", id="a hash tag"),
     pytest.param({"COUNTERSIGN_ROUTES": "{"}, "COUNTERSIGN_ROUTES", id="no JSON"),
+    pytest.param({"STOCK_PRICE_URL": "https://s3cret"}, "STOCK_PRICE_URL", id="no symbol in it"),
+    pytest.param({"TICKETS_URL": "ftp://s3cret"}, "TICKETS_URL", id="no web address"),
     pytest.param({"COUNTERSIGN_ROUTES": "[]"}, "COUNTERSIGN_ROUTES", id="no object"),
     pytest.param({"COUNTERSIGN_ROUTES": '{"C1": {}}'}, "COUNTERSIGN_ROUTES", id="no agent"),
     pytest.param(
