@@ -2,12 +2,11 @@
 
 from agents.runtime.agent import Agent
 from agents.runtime.agent_tool import AgentTool
-from agents.runtime.approval import ApprovalPolicy
+from agents.runtime.approval import ApprovalPolicy, Secret
 from agents.runtime.budget import RunConfig
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import (
-    AgentsError,
     AnswerError,
     ModelError,
     ModelUnavailable,
@@ -42,7 +41,6 @@ from agents.runtime.tools import FunctionTool, LongRunningFunctionTool
 __all__ = [
     "Agent",
     "AgentTool",
-    "AgentsError",
     "AnswerError",
     "ApprovalPolicy",
     "Companions",
@@ -63,6 +61,7 @@ __all__ = [
     "Record",
     "RunConfig",
     "Runner",
+    "Secret",
     "SessionBusy",
     "SessionConflict",
     "SessionKey",

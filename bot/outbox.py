@@ -6,12 +6,13 @@ the request and struck off; what it may take later stays owed.
 """
 
 import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from agents import Event, Post, SessionKey, Slot, Ticket
+from agents import Event, Post, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
 from bot.approvals.request import Approval
 from bot.slack import blocks
@@ -38,14 +39,15 @@ class Message:
 class Outbox:
     """Everything owed, session by session: `debt = await outbox.debt(key)`."""
 
-    def __init__(self, *, slot: Slot, replies: Replies) -> None:
-        """Pay out of `slot` with `replies`."""
+    def __init__(self, *, slot: Slot, replies: Replies, owner: str = "") -> None:
+        """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay."""
         self.slot = slot
         self.replies = replies
+        self.owner = owner
 
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
-        debt = Debt(key, slot=self.slot, replies=self.replies)
+        debt = Debt(key, slot=self.slot, replies=self.replies, owner=self.owner)
         await debt.look()
         debt.doubtful = {post.id for post in debt.posts}
         return debt
@@ -59,8 +61,8 @@ class Debt:
     `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at.
     """
 
-    def __init__(self, key: SessionKey, *, slot: Slot, replies: Replies) -> None:
-        """Know nothing yet."""
+    def __init__(self, key: SessionKey, *, slot: Slot, replies: Replies, owner: str = "") -> None:
+        """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
         self.wait: float | None = None
         self.posts: list[Post] = []
@@ -69,6 +71,8 @@ class Debt:
         self.doubtful: set[str] = set()
         self._slot = slot
         self._replies = replies
+        self._owner = owner
+        self._ours_until = 0.0
         self._places: Mapping[str, str] = {}
         self._now = 0
 
@@ -79,9 +83,12 @@ class Debt:
 
     async def look(self) -> None:
         """Read what is owed, and the records that posts are shown from."""
+        asked = time.monotonic()
         view = await self._slot.read(self.key, parts=("posts", "approvals"))
         if view is None:
             return
+        left = view.lease - view.now if view.owner == self._owner else 0
+        self._ours_until = asked + left / 1000
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
         self.inbox = view.inbox
         self.approvals = {
@@ -124,6 +131,7 @@ class Debt:
         pieces = (await self._message(post)).pieces
         if not place or not pieces:
             return Posted("")
+        await self._check_lease()
         result = await self._replies.update(place, pieces[0])
         if isinstance(result, Refused):
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
@@ -156,7 +164,19 @@ class Debt:
             found = await self._replies.find(thread, id=piece_id, since=_since(thread))
             if isinstance(found, Posted | Retry | Uncertain):
                 return found
+        await self._check_lease()
         return await self._replies.post(thread, piece, id=piece_id)
+
+    async def _check_lease(self) -> None:
+        """Make sure that nobody else is paying: a process may have stood still for a while.
+
+        Raises SessionConflict when the session is in other hands.
+        """
+        if not self._owner or time.monotonic() < self._ours_until:
+            return
+        await self.look()
+        if time.monotonic() >= self._ours_until:
+            raise SessionConflict(f"the session {self.key} is in other hands")
 
     async def _thread(self, thread: Thread) -> Thread | Result:
         """The thread, or the DM with the person it stands for."""
@@ -173,7 +193,10 @@ class Debt:
             person = await self._author()
             return await self._instead(post, Message(Thread(person), message.pieces), why="")
         why = f"I could not ask {_where(message)}: {refused.sentence} I ask here."
-        return await self._instead(post, Message(home, message.pieces), why=why)
+        approval, pieces = self._approval(post), message.pieces
+        if approval is not None and await self._replies.shared(home.channel):
+            pieces = [blocks.withheld(approval, now=self._now)]
+        return await self._instead(post, Message(home, pieces), why=why)
 
     async def _instead(self, post: Post, message: Message, *, why: str) -> Result:
         """Say something in another place, after a sentence why; refused there too, it is let be."""
@@ -204,7 +227,8 @@ class Debt:
         approval = self._approval(post)
         if approval is None:
             return Message(thread, [])
-        return Message(thread, [await self._shown(_kind(post), approval)])
+        channel = thread.channel or self._places.get(post.after or "", "").partition("|")[0]
+        return Message(thread, [await self._shown(_kind(post), approval, channel=channel)])
 
     def _prompt(self, post: Post) -> Message:
         """A reminder or escalation under its card; nothing once the question is closed."""
@@ -214,10 +238,12 @@ class Debt:
             return Message(place, [])
         return Message(place, [blocks.prompt(approval, kind=_kind(post))])
 
-    async def _shown(self, kind: str, approval: Approval) -> Rendered:
-        """A card or the line in the thread, as the record is now."""
+    async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
+        """A card or the line in the thread, as the record is now, for those in a channel."""
         if kind.startswith("asked"):
             return blocks.asked(approval, now=self._now)
+        if await self._replies.shared(channel):
+            return blocks.withheld(approval, now=self._now)
         twin = blocks.twins(approval, self.approvals.values())
         result = await self._result(approval)
         return blocks.card(approval, now=self._now, twin=twin, result=result)

@@ -5,6 +5,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 
+class Secret:
+    """Marks an argument whose value nobody is shown: `token: Annotated[str, Secret]`.
+
+    The body gets it as it is; cards, `Show everything` and consoles have dots in its place.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalPolicy:
     """Who may decide about a tool's calls, how many of them, and until when.

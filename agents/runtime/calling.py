@@ -259,6 +259,7 @@ class Calling:
             payload_schema=schema,
             dynamic=dynamic,
             defaults=tuple(sorted(bound.defaults)),
+            secrets=_secrets(tool),
         )
         question = self._question(tool, bound, told)
         if gate.rejected_before(self.held.story, self.call, question):
@@ -317,6 +318,12 @@ class Calling:
         return Outcome(
             call=self.call, report=Report(response=failure(error, tool=name)), error=error
         )
+
+
+def _secrets(tool: Tool) -> tuple[str, ...]:
+    """The arguments that nobody is shown."""
+    signature = getattr(tool, "signature", None)
+    return tuple(p.name for p in signature.parameters if p.secret) if signature else ()
 
 
 def _takes_context(tool: Tool) -> bool:

@@ -22,6 +22,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
+from agents.runtime.approval import Secret
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import DeclarationError
 from agents.runtime.jsonable import to_json
@@ -49,6 +50,12 @@ class Parameter:
     schema: dict[str, JsonValue]
     definitions: dict[str, JsonValue]
     validate: Callable[[object], Any]
+
+    @property
+    def secret(self) -> bool:
+        """Whether nobody is shown its value."""
+        marks = get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
+        return any(mark is Secret or isinstance(mark, Secret) for mark in marks)
 
     @property
     def required(self) -> bool:

@@ -6,6 +6,7 @@ for by its metadata before it is made a second time.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -24,6 +25,8 @@ EVENT_TYPE = "countersign_post"
 """The metadata's event type on every message we post; its payload holds the post's id."""
 PAGES = 10
 PAGE = 200
+SHARED_REMEMBERED = 600.0
+"""Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
 """Seconds for a call that a click waits for: Slack waits three for our answer."""
 WAIT = 1.0
@@ -74,6 +77,7 @@ class Refused:
 
 Result = Posted | Retry | Uncertain | Refused
 
+_SHARED = ("is_ext_shared", "is_pending_ext_shared")
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
 _UNSHOWABLE = frozenset(
     {
@@ -109,6 +113,7 @@ class Replies:
     def __init__(self, client: AsyncWebClient, *, timeout: float = 10.0) -> None:
         self._client = client
         self._timeout = timeout
+        self._shared: dict[str, tuple[float, bool]] = {}
 
     async def post(self, thread: Thread, message: Rendered, *, id: str) -> Result:  # noqa: A002
         """Post a message; a thread without ts is the channel or DM itself.
@@ -159,6 +164,21 @@ class Replies:
         return await self._ended(
             self._client.views_update(view_id=view_id, view=view), within=QUICK
         )
+
+    async def shared(self, channel: str) -> bool:
+        """Whether people of other companies may be in a channel; also when Slack does not say."""
+        if channel.startswith(("U", "W", "D")):
+            return False
+        known = self._shared.get(channel)
+        if known and time.monotonic() - known[0] < SHARED_REMEMBERED:
+            return known[1]
+        read = await self._answered(self._client.conversations_info(channel=channel))
+        if not isinstance(read, Mapping):
+            return True
+        about = cast("Answer", read.get("channel") or {})
+        found = any(bool(about.get(flag)) for flag in _SHARED)
+        self._shared[channel] = (time.monotonic(), found)
+        return found
 
     async def publish(self, person: str, view: Block) -> Result:
         """Show something in a person's Home."""

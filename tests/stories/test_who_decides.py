@@ -1,8 +1,11 @@
 """Groups, roles, thresholds and tiers: who may decide, and what changes when the company does."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
+from agents import Agent, FunctionTool, Secret
+from agents.runtime.testing import ScriptedModel, call
+from agents.time_off import time_off_agent
 from bot.playground import ANA, BEN, MAX, MIA
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
@@ -166,3 +169,45 @@ async def test_the_command_lists_shows_and_withdraws(office: Office):
     await office.closed(card, "Withdrawn")
     await office.slack.command("ana", "expenses", "/approvals nonsense")
     await office.note("ana", "Type `/approvals`", where="expenses")
+
+
+async def test_other_companies_see_no_details(open_office: Opening):
+    """In a channel shared with another company a card says nothing; who may, opens it."""
+    office = await open_office(approvers_channel="#partners")
+    thread = await office.ask(HOTEL)
+    card = await office.card("asks for approval", where="partners")
+    told = json.dumps(card)
+    assert "hotel" not in told
+    assert "200" not in told.replace(card["ts"], "")
+    await office.slack.click("pat", card, "show")
+    await office.note("pat", "Only people of this workspace", where="partners")
+    assert office.slack.modals("pat") == []
+    await office.slack.click("max", card, "show")
+    view = await office.slack.wait_for(lambda: office.slack.modals("max"))
+    assert "hotel" in json.dumps(view)
+    await office.slack.submit("max")
+    await office.answer(thread, "Paid")
+    closed = await office.closed(card, "Approved")
+    assert "hotel" not in json.dumps(closed)
+
+
+async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
+    """A secret is dots on the card and behind "Show everything"; the body gets the real one."""
+    got: list[str] = []
+
+    def connect(host: str, token: Annotated[str, Secret]) -> dict[str, str]:
+        """Connect to a host with a token."""
+        got.append(token)
+        return {"connected": host}
+
+    tool = FunctionTool(connect, require_confirmation=True)
+    model = ScriptedModel([call("connect", host="h1", token="tok-777"), "Connected."])
+    agent = Agent(name="reimbursement", description="Connects.", tools=[tool], model=model)
+    office = await open_office(agents=[agent, time_off_agent()])
+    thread = await office.ask("connect h1")
+    card = await office.card("h1")
+    assert "tok-777" not in json.dumps(card)
+    assert "••••••" in full_text(card)
+    await office.slack.click("max", card, "approve")
+    await office.answer(thread, "Connected")
+    assert got == ["tok-777"]

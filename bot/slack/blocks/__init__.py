@@ -1,7 +1,7 @@
 """What people see in Slack: answers, cards, the lines under a request, modals; pure."""
 
 from bot.slack.blocks.answer import answer
-from bot.slack.blocks.card import card, twins
+from bot.slack.blocks.card import card, twins, withheld
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.ticket import ticket
@@ -20,4 +20,5 @@ __all__ = [
     "ticket",
     "told_view",
     "twins",
+    "withheld",
 ]

@@ -33,6 +33,7 @@ from bot.slack.blocks.rendered import (
 from bot.slack.payloads import APPROVE, FORM, REJECT, SHOW
 from bot.slack.text import cut, escaped, visible
 
+WITHHELD = "This channel is shared with other companies, so the details are not shown here."
 HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
@@ -72,6 +73,23 @@ def card(
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
     ending = _terms(approval) if is_open else outcome(approval)
     return Rendered(_text(approval, told, ending), blocks)
+
+
+def withheld(approval: Approval, *, now: int) -> Rendered:
+    """The card for a channel that other companies see: what it is about is behind a button."""
+    is_open = approval.status == "pending" and not late(approval, now=now)
+    asks = section(user(approval.requester), said(" asks for approval. "), said(WITHHELD))
+    ending = _terms(approval) if is_open else outcome(approval)
+    text = f"{mention(approval.requester)} asks for approval. {ending}"
+    if not is_open:
+        return Rendered(text, [rich(asks), trusted(outcome(approval))])
+    value = encode(approval)
+    row = [
+        button("Show everything", action=SHOW, value=value, style="primary"),
+        button("Reject", action=REJECT, value=value, style="danger"),
+    ]
+    buttons = actions(*row, block_id=f"decide:{approval.rev}")
+    return Rendered(text, [rich(asks), small(_terms(approval)), buttons])
 
 
 def twins(approval: Approval, among: Iterable[Approval]) -> tuple[int, int]:
