@@ -91,11 +91,13 @@ def fault(
     status: int,
     *,
     message: str = "it is so",
+    reason: str | None = None,
     details: Sequence[Json] = (),
     headers: Mapping[str, str] | None = None,
 ) -> Raw:
-    """An error in Gemini's shape."""
-    error = {"code": status, "message": message, "status": STATUSES.get(status, "UNKNOWN")}
+    """An error in Gemini's shape; `reason` is its status in words, if not the usual one."""
+    word = reason or STATUSES.get(status, "UNKNOWN")
+    error = {"code": status, "message": message, "status": word}
     body = {"error": {**error, **({"details": list(details)} if details else {})}}
     return Raw(body=json.dumps(body).encode(), status=status, headers=headers or {}, events=False)
 

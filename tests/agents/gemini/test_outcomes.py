@@ -185,6 +185,9 @@ UNAVAILABLE = [
 REFUSED = [
     pytest.param(BAD_KEY, "GEMINI_API_KEY", id="400 for a bad key"),
     pytest.param(fault(400), "tools", id="400"),
+    pytest.param(
+        fault(400, reason="FAILED_PRECONDITION"), "needs billing", id="400 for a place or billing"
+    ),
     pytest.param(fault(401), "credentials", id="401"),
     pytest.param(fault(403), "API is enabled", id="403"),
     pytest.param(fault(404), "MODEL", id="404"),
