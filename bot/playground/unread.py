@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.playground.channels import Channel, is_reply
-from bot.playground.messages import full_text
 from bot.playground.people import Person
 from bot.playground.workspace import Workspace
 from bot.slack.shapes import JsonObject
@@ -44,7 +43,7 @@ def _is_for(person: Person, channel: Channel, message: JsonObject) -> bool:
         return True
     parent = channel.messages.get(message.get("thread_ts", ""), {})
     follows = person.id in (parent.get("user"), *parent.get("reply_users", []))
-    return (follows and is_reply(message)) or f"<@{person.id}>" in full_text(message)
+    return (follows and is_reply(message)) or f"<@{person.id}>" in message["text"]
 
 
 def _asks(message: JsonObject) -> bool:
