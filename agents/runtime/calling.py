@@ -214,6 +214,14 @@ class Calling:
         return self._answered(gate.unknown(tool.name))
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
+        """Run the body, and keep what came of it while its siblings run."""
+        outcome = await self._ran(tool, bound)
+        if len(self.held.story.batch(self.call)) > 1:
+            kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
+            await self.held.commit(results={self.call.id: kept})
+        return outcome
+
+    async def _ran(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
         context.request = None
         try:
@@ -222,19 +230,10 @@ class Calling:
             mended = await self._mended(error, bound.values)
             return self._failed(error) if mended is None else self._answered(mended)
         if context.request is not None:
-            asked = self._asked(tool, bound, context.request, shown=value)
-            await self._keep(asked.report)
-            return asked
+            return self._asked(tool, bound, context.request, shown=value)
         value = await self._after(bound.values, value)
         report = _report(value, context, lasting=tool.is_long_running)
-        await self._keep(report)
         return Outcome(call=self.call, report=report)
-
-    async def _keep(self, report: Report) -> None:
-        """Keep a finished body's result while its siblings run."""
-        if len(self.held.story.batch(self.call)) > 1:
-            kept = cast(JsonValue, report.model_dump(mode="json", exclude_none=True))
-            await self.held.commit(results={self.call.id: kept})
 
     def _asked(
         self,

@@ -66,7 +66,9 @@ REPORTS = {
     f"{ADK}#5590 output_key and the text before a call": "058",
     f"{ADK}#3758 output_key and who answered": "test_reports.py::test_output_key_is_ones_own",
     f"{ADK}#4606 braces": "test_instruction.py::test_fill",
-    "python-sdk#226 descriptions of parameters": "test_declarations.py::test_args_section_describes_parameters",
+    "python-sdk#226 descriptions of parameters": (
+        "test_declarations.py::test_args_section_describes_parameters"
+    ),
     f"{ADK}#4798 required beside complex types": "005",
     f"{ADK}#55 unions": "002",
     f"{ADK}#551 a description beside the context": "007",
