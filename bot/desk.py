@@ -192,9 +192,8 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         look_up=desk.look_up,
         voter=desk.groups.voter,
     )
-    waiting = Tickets(
-        due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll
-    )
+    waiting = _waiting(settings, desk)
+    owner = f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}"
     team = desk.slack.identity.team
     sessions = SessionService(desk.slot, tenant=team)
     runner = partial(
@@ -212,8 +211,8 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         runners={agent.name: runner(agent=agent) for agent in desk.agents},
         farewell=runner(agent=farewell()),
         secretary=secretary,
-        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies),
-        owner=f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}",
+        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies, owner=owner),
+        owner=owner,
         lease=int(settings.lease * 1000),
         run_config=RunConfig(
             window=settings.context_window if settings.model != REHEARSAL else 0,
@@ -221,6 +220,11 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
             daily_tokens=settings.daily_tokens,
         ),
     )
+
+
+def _waiting(settings: Settings, desk: Desk) -> Tickets:
+    """What goes with events that tell of tickets."""
+    return Tickets(due=desk.index.ticket_due, ttl=settings.ticket_ttl, pause=settings.ticket_poll)
 
 
 def _nonce() -> str:

@@ -159,13 +159,14 @@ class Debt:
     async def _once(
         self, piece_id: str, thread: Thread, piece: Rendered, *, doubtful: bool
     ) -> Result:
-        """Post one message, unless it is there already."""
+        """Post one message, unless it is there already; cards of many sessions share a channel."""
+        name = f"{piece_id} {self.key}"
         if doubtful:
-            found = await self._replies.find(thread, id=piece_id, since=_since(thread))
+            found = await self._replies.find(thread, id=name, since=_since(thread))
             if isinstance(found, Posted | Retry | Uncertain):
                 return found
         await self._check_lease()
-        return await self._replies.post(thread, piece, id=piece_id)
+        return await self._replies.post(thread, piece, id=name)
 
     async def _check_lease(self) -> None:
         """Make sure that nobody else is paying: a process may have stood still for a while.

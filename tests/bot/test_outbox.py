@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import aiohttp
 import pytest
 
-from agents import Event, Post, SessionKey
+from agents import Event, Post, SessionConflict, SessionKey
 from agents.runtime.slot.port import Begun, Commit, Companions
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
@@ -212,3 +212,32 @@ async def test_a_change_of_a_card_that_was_never_posted_is_let_be(desk: Desk):
     assert desk.slack.calls("chat.update") == []
     await debt.look()
     assert debt.posts == []
+
+
+async def test_a_card_of_another_session_is_not_taken_for_ours(desk: Desk):
+    """Two sessions owe a post of the same id into one channel; each is made, though one is sought."""
+    posts_owed = Post(
+        id="card:3-0:0", body={"kind": "notice", "channel": "C0APPROVAL1", "text": "A"}
+    )
+    await desk.owe(posts_owed)
+    await (await desk.outbox.debt(desk.key)).pay()
+    other = Desk(
+        desk.slack,
+        desk.slot,
+        desk.outbox,
+        session_key(team="T0LOCALWORK", agent="reimbursement", thread=Thread("C0EXPENSES1", "1.2")),
+    )
+    await desk.slot.apply(other.key, state={}, create=True)
+    await other.owe(posts_owed)
+    await (await desk.outbox.debt(other.key)).pay()
+    assert len(desk.slack.messages("approvals")) == 2
+
+
+async def test_a_process_that_lost_the_session_posts_nothing(desk: Desk):
+    """Whoever stood still past its lease finds out before it posts, and leaves it to the next."""
+    outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, owner="we")
+    await desk.owe(answer(desk, 1, "hello"))
+    debt = await outbox.debt(desk.key)
+    with pytest.raises(SessionConflict):
+        await debt.pay()
+    assert desk.said() == []

@@ -396,7 +396,7 @@ class World:
                         channel.id,
                         message.get("thread_ts", ""),
                         message["ts"],
-                        payload.get("id", ""),
+                        payload.get("id", "").partition(" ")[0],
                         _actions(message),
                         full_text(message),
                     )

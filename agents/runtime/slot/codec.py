@@ -137,7 +137,7 @@ def nothing_begun(now: int, state: Json) -> Begun:
 def view(answer: Answer, state: Json) -> View:
     """The answer of read.lua; `state` is the whole of it."""
     version, now, created, updated, inbox, open_, notes, events = answer[:8]
-    _, approvals, out, owed, places, audit = answer[8:]
+    _, approvals, out, owed, places, audit, owner, lease = answer[8:]
     return View(
         version=version,
         created=int(created) / 1000,
@@ -150,6 +150,8 @@ def view(answer: Answer, state: Json) -> View:
         places=dict(pairs(places)),
         audit=[(json.loads(kept[64:]), kept[:64]) for kept in audit],
         inbox=inbox,
+        owner=owner,
+        lease=lease,
         now=now,
     )
 

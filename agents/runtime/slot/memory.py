@@ -221,6 +221,8 @@ class MemorySlot:
                 places=dict(session.places) if "posts" in parts else {},
                 audit=list(session.audit) if "audit" in parts else [],
                 inbox=len(session.inbox),
+                owner=session.owner,
+                lease=session.lease,
                 now=_milliseconds(self._clock),
             )
 

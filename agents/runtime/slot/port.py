@@ -281,8 +281,9 @@ class View:
 
     `places` maps ids of the last 200 paid posts to `channel|ts`. `audit` are (entry, hash) pairs,
     oldest first: a hash is the hex SHA-256 of the previous one (the first has none) and the entry
-    as JSON with sorted keys, no spaces, ASCII. `inbox` counts entries not consumed yet. `created`
-    and `updated` are in seconds.
+    as JSON with sorted keys, no spaces, ASCII. `inbox` counts entries not consumed yet. `owner` has
+    the session in hand until `lease` (milliseconds), or nobody ("") has. `created` and `updated`
+    are in seconds.
     """
 
     version: int
@@ -296,6 +297,8 @@ class View:
     places: Mapping[str, str]
     audit: Sequence[tuple[Json, str]]
     inbox: int
+    owner: str
+    lease: int
     now: int
 
 
