@@ -6,13 +6,13 @@ find is told once. A clock that dies in between loses nothing, for its claim run
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from agents import SessionKey, Slot, Ticket, TicketSystem
 from bot import logs
 from bot.errors import TicketsUnavailable
-from bot.index import Index
+from bot.index import Command, Index
 from bot.tickets.news import Waiting, turn, until_next
 
 AT_ONCE = 20
@@ -56,17 +56,18 @@ class Poll:
             for end in ends:
                 if isinstance(end, BaseException):
                     logs.error("ticket.failed", error=end)
+            again = [each for end in ends if not isinstance(end, BaseException) for each in end]
+            await self._index.send(again)
             looked += len(due)
         return looked
 
-    async def _look(self, key: SessionKey, cid: str) -> None:
-        """One ticket: told of, looked at again later, or never again."""
+    async def _look(self, key: SessionKey, cid: str) -> Sequence[Command]:
+        """One ticket, told of if it has changed; what has it looked at later, or never again."""
         view = await self._slot.read(key, parts=())
         call = view.open.get(cid) if view else None
         waiting = Waiting.of(call.note) if call else None
         if view is None or call is None or waiting is None:
-            await self._index.send(self._index.ticket_over(key, cid))
-            return
+            return self._index.ticket_over(key, cid)
         quiet = timedelta(milliseconds=view.now - waiting.since)
         pause = until_next(quiet, shortest=self._pause, longest=self._limit)
         later = int(pause * (0.8 + 0.4 * self._chance()) / timedelta(milliseconds=1))
@@ -75,7 +76,7 @@ class Poll:
         else:
             told = await self._told(key, (cid, call.name), waiting, now=view.now)
             later = told or later
-        await self._index.send(self._index.ticket_due(key, cid, view.now + later))
+        return self._index.ticket_due(key, cid, view.now + later)
 
     async def _told(
         self, key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: int
