@@ -2,9 +2,13 @@
 
 from bot.approvals.button import encode
 from bot.approvals.request import Approval, late
+from bot.slack.blocks.arguments import arguments, in_one_line, titled
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import Rendered, actions, button, mentions, moment, small
 from bot.slack.payloads import WITHDRAW
+from bot.slack.text import cut, escaped, visible
+
+CALL_LIMIT = 200
 
 
 def prompt(approval: Approval, *, kind: str) -> Rendered:
@@ -28,10 +32,19 @@ def waited_for(approval: Approval) -> tuple[str, ...]:
 
 def asked(approval: Approval, *, now: int) -> Rendered:
     """The line in the requester's thread; while the question is open they can withdraw it."""
+    call = _call(approval)
     if approval.status != "pending" or late(approval, now=now):
         ended = outcome(approval)
-        return Rendered(ended, [small(ended)])
+        return Rendered(f"{ended} {escaped(call)}", [small(ended, before=call)])
     until = f", until {moment(approval.deadline)}" if approval.deadline else ""
     line = f"Asked {mentions(approval.policy.approvers)}{until}."
     withdraw = button("Withdraw", action=WITHDRAW, value=encode(approval))
-    return Rendered(line, [small(line), actions(withdraw, block_id=f"withdraw:{approval.rev}")])
+    row = actions(withdraw, block_id=f"withdraw:{approval.rev}")
+    return Rendered(f"{line} {escaped(call)}", [small(line, before=call), row])
+
+
+def _call(approval: Approval) -> str:
+    """Which of the thread's requests this is about."""
+    tool = titled(cut(visible(approval.tool)[0], 60))
+    told = in_one_line(arguments(approval), CALL_LIMIT)
+    return f"{tool}: {told}" if told else tool

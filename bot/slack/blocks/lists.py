@@ -46,7 +46,7 @@ def item(approval: Approval) -> list[Block]:
     call = cut(in_one_line(arguments(approval), 200), 220)
     what = section(
         said(titled(visible(cut(approval.tool, 60))[0]), bold=True),
-        said(" for "),
+        said(", asked by "),
         user(approval.requester),
         said(f": {call}" if call else ""),
     )
