@@ -47,7 +47,7 @@ class Worker:
 
     `runners` are by the agent's name, `farewell` serves the sessions of all others. `owner` names
     this process in leases, `lease` is in milliseconds, at most `concurrency` sessions are in hand
-    at once.
+    at once. `run_config` is how every turn behaves.
     """
 
     def __init__(

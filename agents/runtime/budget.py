@@ -33,7 +33,7 @@ class RunConfig:
     raise_tool_errors: bool = False
     quiet: bool = False
     max_retries: int = 4
-    retry_seconds: float = 20.0
+    retry_seconds: float = 10.0
     retry_pause: float = 1.0
     window: int = 0
     turn_tokens: int = 0

@@ -21,7 +21,7 @@ class Patience:
     """
 
     retries: int = 4
-    seconds: float = 20.0
+    seconds: float = 10.0
     pause: float = 1.0
 
     async def asked(

@@ -1,6 +1,7 @@
 """`python -m tests.benchmarks [SUITE …] [--json]`: prints each figure beside its goal."""
 
 import json
+import math
 import sys
 
 from tests.benchmarks import approvals, gemini, runtime
@@ -16,11 +17,14 @@ def main(arguments: list[str]) -> int:
         figures = SUITES[name]()
         missed |= any(value > goal for value, goal, _ in figures.values())
         if "--json" in arguments:
-            told = {key: {"value": v, "goal": g, "unit": u} for key, (v, g, u) in figures.items()}
+            told = {
+                key: {"value": value, "goal": goal if math.isfinite(goal) else None, "unit": unit}
+                for key, (value, goal, unit) in figures.items()
+            }
             sys.stdout.write(json.dumps({name: told}) + "\n")
             continue
         for key, (value, goal, unit) in figures.items():
-            aim = "" if goal == float("inf") else f"  (goal {goal:g})"
+            aim = "" if math.isinf(goal) else f"  (goal {goal:g})"
             sys.stdout.write(f"{key:28} {value:8.2f} {unit}{aim}\n")
     return 1 if missed else 0
 
