@@ -68,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     }
     for name, (command, text) in known.items():
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
-    console.add(commands)
+    console.add(commands, opened=app.kept)
     return made
 
 

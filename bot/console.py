@@ -3,14 +3,15 @@
 import argparse
 import getpass
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agents import SessionKey, Slot
-from bot import app, logs
+from bot import logs
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board, reference
 from bot.approvals.operator import Ruling, rule
@@ -36,49 +37,48 @@ class Desk:
         return Board(self.slot, recent=self.index.recent)
 
 
+Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index]]]
 Work = Callable[[Desk, argparse.Namespace], Awaitable[int]]
 
 
-def add(commands: Any) -> None:
-    """Add `approvals` and `audit` to the commands."""
+def add(commands: Any, *, opened: Opened) -> None:
+    """Add `approvals` and `audit` to the commands; `opened` opens a store."""
     told = "look at approvals, and decide as an operator"
-    parser = commands.add_parser("approvals", help=told, description=told)
-    acts = parser.add_subparsers(title="acts", metavar="ACT", dest="act_", required=True)
-    _act(acts, "list", listed, "the newest approvals")
-    _act(acts, "show", shown, "one approval, whole").add_argument("number")
-    deciding = _act(acts, "decide", decided, "approve or reject, recorded as the operator's act")
+    add = partial(_act, _acts(commands, "approvals", told), opened=opened)
+    add("list", listed, text="the newest approvals")
+    add("show", shown, text="one approval, whole").add_argument("number")
+    deciding = add("decide", decided, text="approve or reject, recorded as the operator's act")
     deciding.add_argument("number")
     deciding.add_argument("act", choices=("approve", "reject"))
     deciding.add_argument("--reason")
     deciding.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
-    _act(acts, "cancel", cancelled, "close one without an answer").add_argument("number")
+    add("cancel", cancelled, text="close one without an answer").add_argument("number")
     told = "export, verify and show the record of approvals"
-    parser = commands.add_parser("audit", help=told, description=told)
-    acts = parser.add_subparsers(title="acts", metavar="ACT", dest="act_", required=True)
-    _act(acts, "export", exported, "every entry and anchor as JSON Lines")
-    _act(acts, "show", told_of, "the record of one approval's session").add_argument("number")
+    acts = _acts(commands, "audit", told)
+    add = partial(_act, acts, opened=opened)
+    add("export", exported, text="every entry and anchor as JSON Lines")
+    add("show", told_of, text="the record of one approval's session").add_argument("number")
     verifying = acts.add_parser("verify", help="check an export", description="check an export")
     verifying.add_argument("arguments", nargs="+", metavar="FILE|ROOT")
     verifying.set_defaults(run=_verify)
 
 
-def _act(acts: Any, name: str, work: Work, text: str) -> argparse.ArgumentParser:
+def _acts(commands: Any, name: str, text: str) -> Any:
+    parser = commands.add_parser(name, help=text, description=text)
+    return parser.add_subparsers(title="acts", metavar="ACT", dest="act_", required=True)
+
+
+def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argparse.ArgumentParser:
     parser = acts.add_parser(name, help=text, description=text)
 
     async def run(given: argparse.Namespace) -> int:
-        async with _desk() as desk:
-            return await work(desk, given)
+        settings = Settings.read()
+        logs.set_up("ERROR")
+        async with opened(settings) as (slot, index):
+            return await work(Desk(settings, slot, index), given)
 
     parser.set_defaults(run=run)
     return parser
-
-
-@asynccontextmanager
-async def _desk() -> AsyncGenerator[Desk]:
-    settings = Settings.read()
-    logs.set_up("ERROR")
-    async with app.kept(settings) as (slot, index):
-        yield Desk(settings, slot, index)
 
 
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:

@@ -261,6 +261,6 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
             board=Board(desk.slot, recent=desk.index.recent),
             groups=desk.groups,
             replies=replies,
-            clicks=clicks,
+            withdraw=clicks.withdraw,
         ),
     )

@@ -76,11 +76,10 @@ def calendar(hours: WorkingHours | None) -> Calendar | None:
 
 
 def _declared(agents: Sequence[Agent]) -> Iterator[tuple[str, ApprovalPolicy | None]]:
-    for agent in agents:
-        for member in agent.family():
-            for tool in map(member.tool, member.tool_names()):
-                if tool:
-                    yield f"{member.name}.{tool.name}", tool.approval
+    members = (member for agent in agents for member in agent.family())
+    for member in members:
+        tools = map(member.tool, member.tool_names())
+        yield from ((f"{member.name}.{tool.name}", tool.approval) for tool in tools if tool)
 
 
 def _complaints(

@@ -1,6 +1,6 @@
 """What people ask to see: their Home, and what `/approvals` answers."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from bot import logs
@@ -8,7 +8,6 @@ from bot.approvals.board import Board, Inbox, groups, inbox
 from bot.approvals.button import decode, encode
 from bot.slack.blocks.lists import home_view, inbox_blocks, item
 from bot.slack.blocks.rendered import Block, actions, button
-from bot.slack.clicks import Clicks
 from bot.slack.groups import Groups
 from bot.slack.payloads import SHOW, WITHDRAW, Click, Command
 from bot.slack.replies import Posted, Replies
@@ -22,12 +21,19 @@ KNOWN = 1_000
 class Home:
     """Shows each person the approvals that concern them."""
 
-    def __init__(self, *, board: Board, groups: Groups, replies: Replies, clicks: Clicks) -> None:
-        """Keep the parts."""
+    def __init__(
+        self,
+        *,
+        board: Board,
+        groups: Groups,
+        replies: Replies,
+        withdraw: Callable[[Click], Awaitable[str]],
+    ) -> None:
+        """Keep the parts; `withdraw` withdraws what a click is about and says what came of it."""
         self._board = board
         self._groups = groups
         self._replies = replies
-        self._clicks = clicks
+        self._withdrawn = withdraw
         self._opened: dict[str, None] = {}
 
     async def opened(self, person: str) -> None:
@@ -70,7 +76,7 @@ class Home:
         if approval is None:
             return _told(_missing(word))
         value = encode(approval)
-        said = await self._clicks.withdraw(
+        said = await self._withdrawn(
             Click(
                 action=WITHDRAW,
                 button=decode(value),

@@ -14,6 +14,7 @@ from pydantic import JsonValue
 
 from bot.approvals.button import Button, decode
 from bot.routing import Choice, Message
+from bot.slack.options import option_meaning
 from bot.slack.text import unescaped, without_mention
 from bot.turns import Thread, Turn, session_key
 
@@ -339,21 +340,6 @@ def _options(chosen: object) -> JsonValue:
     if chosen is None:
         return None
     return option_meaning(_text(_mapping(chosen).get("value")))
-
-
-def option_value(member: JsonValue) -> str:
-    """The value of a select's option for a member of an enum; JSON unless it is plain text."""
-    if isinstance(member, str) and option_meaning(member) == member:
-        return member
-    return json.dumps(member, ensure_ascii=False)
-
-
-def option_meaning(value: str) -> JsonValue:
-    """The member of an enum that an option's value stands for."""
-    try:
-        return json.loads(value)
-    except ValueError:
-        return value
 
 
 def _moment(seconds: object) -> JsonValue:

@@ -17,8 +17,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from bot.slack.blocks import Rendered, shortened
-from bot.slack.blocks.rendered import Block
+from bot.slack.blocks.rendered import Block, Rendered, shortened
 from bot.turns import Thread
 
 EVENT_TYPE = "countersign_post"

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.slack.blocks.rendered import Block, plain
-from bot.slack.payloads import option_value
+from bot.slack.options import option_value
 from bot.slack.text import cut, visible
 
 OPTIONS_LIMIT = 100

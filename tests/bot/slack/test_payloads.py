@@ -7,7 +7,8 @@ from pydantic import JsonValue
 
 from bot.routing import Choice, Message
 from bot.slack import payloads
-from bot.slack.payloads import Click, Ignored, Joined, Submission, option_meaning, option_value
+from bot.slack.options import option_meaning, option_value
+from bot.slack.payloads import Click, Ignored, Joined, Submission
 from bot.turns import Thread
 from tests.bot.slack.samples import ANA, BOT_USER, FIXTURES, MAX, TEAM, payload
 

@@ -1,0 +1,20 @@
+"""What the option of a select stands for: its value is a text, a member of an enum is JSON."""
+
+import json
+
+from pydantic import JsonValue
+
+
+def option_value(member: JsonValue) -> str:
+    """The value of a select's option for a member of an enum; JSON unless it is plain text."""
+    if isinstance(member, str) and option_meaning(member) == member:
+        return member
+    return json.dumps(member, ensure_ascii=False)
+
+
+def option_meaning(value: str) -> JsonValue:
+    """The member of an enum that an option's value stands for."""
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
