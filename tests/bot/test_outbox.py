@@ -101,7 +101,7 @@ async def test_what_is_owed_is_posted_and_struck_off(desk: Desk):
     assert desk.said() == ["one"]
     assert view
     assert (list(view.posts), list(view.places)) == ([], ["o:1:0"])
-    assert '"id": "o:1:0"' in str(call.arguments["metadata"]).replace("'", '"')
+    assert '"id": "o:1:0 ' in str(call.arguments["metadata"]).replace("'", '"')
 
 
 async def test_a_rate_limited_post_waits_and_keeps_its_place(desk: Desk):

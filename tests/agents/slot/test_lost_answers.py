@@ -123,9 +123,8 @@ async def test_a_lost_answer(lossy: tuple[Lossy, RedisSlot], key: SessionKey, ch
         expected, "kind", expected
     )
     assert first is not None
-    assert again == replace(
-        first, now=again.now if again else 0, updated=again.updated if again else 0
-    )
+    assert again is not None
+    assert again == replace(first, now=again.now, updated=again.updated, lease=again.lease)
 
 
 async def test_a_lost_begin_is_another_attempt(
