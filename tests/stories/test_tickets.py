@@ -1,7 +1,7 @@
 """A ticket: opened by an agent, worked on by others, and heard of in the thread it came from."""
 
+import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -10,12 +10,10 @@ import pytest
 
 from agents import Agent, LongRunningFunctionTool, Ticket, ToolContext
 from agents.runtime.slot.redis import RedisSlot, connect
-from bot.playground import LocalSlack
 from bot.playground.messages import full_text
 from bot.playground.people import TEAM_ID
 from bot.playground.run import BotProcess, environment
 from bot.tickets.local import LocalTickets
-from tests.conftest import unused_port
 from tests.stories.conftest import Opening
 from tests.stories.office import Message, Office
 
@@ -145,53 +143,36 @@ async def test_a_ticket_that_a_person_must_agree_to(open_office: Opening, ticket
     await reads(office, line, "It stands in room 5")
 
 
-@asynccontextmanager
-async def process(
-    slack: LocalSlack, store: str, folder: Path, *, roles: str, crash_at: str = ""
-) -> AsyncIterator[BotProcess]:
-    """A process of the bot with some roles, which may die at a place."""
-    port = unused_port()
-    given = environment(slack, store=store, ledger=folder / "ledger.jsonl", port=port)
-    more = {"ROLES": roles, "CRASH_AT": crash_at, "COUNTERSIGN_TICKET_POLL": "1s"}
-    more |= {"COUNTERSIGN_LEASE": "0.5"} if roles == "clock" else {}
-    async with BotProcess(environment={**given, **more}, folder=folder) as bot:
-        if "web" in roles:
-            slack.connect(f"http://127.0.0.1:{port}/slack/events")
-        yield bot
-
-
 @pytest.mark.parametrize("crash_at", ["slot.read.after", "slot.ingest.before", "slot.ingest.after"])
 async def test_a_clock_that_dies_in_between(
-    slack: LocalSlack, store_url: str, tmp_path: Path, tickets: LocalTickets, crash_at: str
+    open_office: Opening, store_url: str, tmp_path: Path, tickets: LocalTickets, crash_at: str
 ):
     """Killed between a claim and its news, or right after: another clock tells it, once."""
-    office = Office(slack, tmp_path / "ledger.jsonl")
-    async with process(slack, store_url, tmp_path, roles="web,worker"):
-        thread, ticket, line = await opened(office, tickets)
-        await tickets.move(ticket.id, status="resolved", note="A new fuser is in")
-        async with process(slack, store_url, tmp_path, roles="clock", crash_at=crash_at) as clock:
-            assert await clock.ended() == -9
-        async with process(slack, store_url, tmp_path, roles="clock"):
-            await reads(office, line, "resolved")
-            await said(office, thread, "Resolved")
+    usual = {"routes": {"#support": "support"}, "ticket_poll": SOON}
+    office = await open_office(roles=("web", "worker"), **usual)
+    thread, ticket, line = await opened(office, tickets)
+    await tickets.move(ticket.id, status="resolved", note="A new fuser is in")
+    given = environment(office.slack, store=store_url, ledger=office.ledger, port=0)
+    more = {"CRASH_AT": crash_at, "COUNTERSIGN_LEASE": "0.5"}
+    async with BotProcess("clock", environment={**given, **more}, folder=tmp_path) as clock:
+        assert await clock.ended() == -signal.SIGKILL
+    await open_office(roles=("clock",), **usual)
+    await reads(office, line, "resolved")
+    await said(office, thread, "Resolved: ")
     assert heard(office, thread, "Resolved: ") == 1
 
 
-async def test_two_clocks_tell_it_once(
-    slack: LocalSlack, store_url: str, tmp_path: Path, tickets: LocalTickets
-):
+async def test_two_clocks_tell_it_once(open_office: Opening, tickets: LocalTickets):
     """Two clocks look at the same tickets; each change is one change in the thread."""
-    office = Office(slack, tmp_path / "ledger.jsonl")
-    async with (
-        process(slack, store_url, tmp_path, roles="web,worker,clock"),
-        process(slack, store_url, tmp_path, roles="clock"),
-    ):
-        thread, ticket, line = await opened(office, tickets)
-        for percent in (30, 80):
-            await tickets.move(ticket.id, status="in_progress", progress=percent)
-            await reads(office, line, f"{percent} %")
-        await tickets.move(ticket.id, status="resolved")
-        await reads(office, line, "resolved")
-        await said(office, thread, "Resolved: ")
-    assert len(slack.calls("chat.update")) == 3
+    usual = {"routes": {"#support": "support"}, "ticket_poll": SOON}
+    await open_office(roles=("clock",), **usual)
+    office = await open_office(**usual)
+    thread, ticket, line = await opened(office, tickets)
+    for percent in (30, 80):
+        await tickets.move(ticket.id, status="in_progress", progress=percent)
+        await reads(office, line, f"{percent} %")
+    await tickets.move(ticket.id, status="resolved")
+    await reads(office, line, "resolved")
+    await said(office, thread, "Resolved: ")
+    assert len(office.slack.calls("chat.update")) == 3
     assert heard(office, thread, "Resolved: ") == 1
