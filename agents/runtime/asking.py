@@ -78,7 +78,8 @@ class Asking:
     async def _compaction(self) -> Event | None:
         """A summary of what is too old to be read whole; None when there is none to write."""
         window, story = self.budget.config.window, self.held.story
-        if not window or self.step.branch is not None or not self.budget.compacts:
+        whole = self.step.branch is not None or self.step.agent.include_contents == "none"
+        if not window or whole or not self.budget.compacts:
             return None
         until = due(story.branch(None), window=window)
         if until is None:

@@ -172,6 +172,16 @@ def desk(model: object) -> Runner:
     return Runner(agent=Agent(name="root", model=model), auto_create_session=True)
 
 
+async def test_an_agent_that_reads_one_turn_needs_no_summary():
+    """It reads the last turn whatever was before, so nothing is summed up for it."""
+    model = ScriptedModel(["One.", "Two.", "Three."])
+    agent = Agent(name="root", model=model, include_contents="none")
+    runner = Runner(agent=agent, auto_create_session=True)
+    for n in range(3):
+        await say(runner, f"{n} {LONG}", RunConfig(window=50))
+    assert [len(request.contents) for request in model.requests] == [1, 1, 1]
+
+
 async def test_a_long_session_is_summed_up():
     """The summary is an event of its own, the events stay, and nobody hears of it."""
     model = ScriptedModel(["One.", "Two.", "They met.", "Three.", "Four."])

@@ -82,6 +82,18 @@ async def test_a_long_wait_leaves_the_worker_free(open_office: Opening, store_ur
         assert 290 < due / 1000 - time.time() < 310
 
 
+async def test_another_model_steps_in(open_office: Opening):
+    """Where the settings name one it answers at once, and nobody waits."""
+    models = ("gemini-test", "gemini-old")
+    script = [fault(429, details=[retry_info("300s")]), says("Hello.")]
+    async with GeminiServer(script, models=models) as server:
+        office = await opened(open_office, server, model_fallbacks=("gemini-old",))
+        await office.answer(await office.ask("hello"), "Hello.")
+        assert [path.rpartition("/")[-1] for path in server.paths] == [
+            f"{model}:generateContent" for model in models
+        ]
+
+
 async def test_a_day_has_so_many_tokens(open_office: Opening):
     """Who used up theirs is told so and the model is not asked; others go on."""
     async with GeminiServer([says("One."), says("Two.")]) as server:

@@ -1,6 +1,7 @@
 """Every way Gemini can answer, or fail to, has one outcome: the table, over HTTP."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -276,6 +277,15 @@ async def test_a_fault_that_stays_says_what_to_change(scripted, item, advice: st
         await outcome(gemini, stream=stream)
     assert not isinstance(raised.value, ModelUnavailable)
     assert len(server.requests) == 1
+
+
+async def test_nothing_a_person_wrote_is_quoted(scripted):
+    """What a refusal quotes of the request does not get into the operator's log."""
+    message = "Invalid value at 'contents[0]' (STRING), \"my secret wish\" of `mine`\nand more"
+    _, gemini = scripted([fault(400, message=message)])
+    with pytest.raises(ModelError, match="Invalid value at …") as raised:
+        await outcome(gemini, stream=False)
+    assert not {"secret", "mine", "more"} & set(re.findall(r"\w+", str(raised.value)))
 
 
 async def test_a_stream_without_an_end_is_cut(scripted):

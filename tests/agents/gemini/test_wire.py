@@ -154,6 +154,17 @@ async def test_a_schema_is_for_replies_that_call_nothing():
     assert not unwanted["generationConfig"]
 
 
+async def test_a_signature_in_a_stream_keeps_its_part():
+    """Pieces of text become one part; one with a signature, even without text, stays apart."""
+    pieces = [{"text": "It is"}, {"text": " so."}, {"text": "", "thoughtSignature": SIGNATURE}]
+    async with GeminiServer([Reply(parts=pieces)]) as server:
+        options = GeminiOptions(api_key=KEY, base_url=server.url)
+        async with Gemini("gemini-test", options) as gemini:
+            request = LlmRequest(contents=REQUEST.contents[:1])
+            *_, last = [r async for r in gemini.generate_content_async(request, stream=True)]
+    assert wire.content(last.content)["parts"] == [{"text": "It is so."}, pieces[-1]]
+
+
 async def test_signatures_are_kept_byte_by_byte():
     """Any bytes come back in the standard alphabet."""
     for signature in (bytes(range(256)), b"", b"\xff" * 3):
