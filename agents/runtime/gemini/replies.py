@@ -5,6 +5,7 @@ it is asked once more. A reply that leaves nothing to keep the second time becom
 code a person gets a sentence about; the runtime has one for a reply that is just empty.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,7 @@ from agents.runtime.model import PROMPT_BLOCKED, LlmResponse
 LONGEST = 100_000
 """Characters of text in a reply, or of a call's arguments: no thread or card could take more."""
 
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 MALFORMED = "Your last reply could not be read. Answer again; call only the functions you have."
 
 
@@ -83,7 +85,7 @@ def whole(chunks: Sequence[types.GenerateContentResponse], *, stream: bool) -> R
         return Reply(_failed(PROMPT_BLOCKED, message, finish=finish, usage=usage))
     ending = ENDINGS.get(finish or "STOP", REFUSED)
     said = _joined(chunks)
-    if any(map(_endless, said)):
+    if any(map(_impossible, said)):
         finish, ending = "MALFORMED_FUNCTION_CALL", ENDINGS["MALFORMED_FUNCTION_CALL"]
     parts, cut = _kept(said, ending)
     if not parts and ending.keeps == "all":
@@ -150,9 +152,12 @@ def _kept(parts: list[types.Part], ending: Ending) -> tuple[list[types.Part], bo
     return [part for part in map(_cut, parts) if part.function_call is None], True
 
 
-def _endless(part: types.Part) -> bool:
-    """Whether a call has arguments that no person could be shown."""
-    return part.function_call is not None and len(str(part.function_call.args)) > LONGEST
+def _impossible(part: types.Part) -> bool:
+    """Whether a call has a name Gemini would refuse, or arguments no person could be shown."""
+    call = part.function_call
+    if call is None:
+        return False
+    return not NAME.fullmatch(call.name or "") or len(str(call.args)) > LONGEST
 
 
 def _cut(part: types.Part) -> types.Part:

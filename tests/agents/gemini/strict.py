@@ -141,6 +141,8 @@ def _content(content: Json, place: int) -> Iterator[str]:
         call, response = part.get("functionCall", {}), part.get("functionResponse", {})
         for name in (call.keys() - CALL_FIELDS) | (response.keys() - RESPONSE_FIELDS):
             yield f'Invalid JSON payload received. Unknown name "{name}": Cannot find field.'
+        if "functionCall" in part and not NAME.fullmatch(call.get("name", "")):
+            yield f"Invalid function name: {call.get('name')}"
         if not isinstance(call.get("args", {}), dict):
             yield "Invalid value at 'args' (type.googleapis.com/google.protobuf.Struct)"
         if not isinstance(response.get("response", {}), dict):

@@ -124,6 +124,8 @@ NUDGED = [
     pytest.param(args("50 to Ann"), id="arguments that are text"),
     pytest.param(args([50, "Ann"]), id="arguments that are a list"),
     pytest.param(Reply(parts=[call("pay", amount=LONG)]), id="2 MB of arguments"),
+    pytest.param(Reply(parts=[{"functionCall": {"args": {}}}]), id="a call without a name"),
+    pytest.param(Reply(parts=[call("print('hi')")]), id="a call of what is no name"),
 ]
 TOLD = [
     *(
