@@ -108,11 +108,13 @@ def signature_of(func: Callable[..., Any], *, name: str | None = None) -> Signat
 def declare(signature: Signature, *, note: str = "") -> types.FunctionDeclaration:
     """What the model reads about a function; `note` follows the docstring."""
     text = "\n\n".join(part for part in (signature.description, note) if part)
-    return types.FunctionDeclaration(
-        name=signature.name,
-        description=text or None,
-        parameters_json_schema=signature.schema,
-    )
+    said = {
+        "name": signature.name,
+        "description": text or None,
+        "parameters_json_schema": signature.schema,
+    }
+    fields = {key for key, value in said.items() if value is not None}
+    return types.FunctionDeclaration.model_construct(fields, **said)
 
 
 def context_parameter(

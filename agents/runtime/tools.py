@@ -53,12 +53,16 @@ class Tool(Protocol):
 
     name: str
     declaration: types.FunctionDeclaration
-    contract: str
     effects: Effects
     approval: ApprovalPolicy | None
     reconcile: Callable[..., Any] | None
     is_long_running: bool
     wake_on_progress: bool
+
+    @property
+    def contract(self) -> str:
+        """What people agree to besides the arguments."""
+        ...
 
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Validate and coerce what the model sent."""
@@ -115,7 +119,7 @@ class FunctionTool:
         self.approval = approval
         self.effects: Effects = effects
         self.reconcile = reconcile
-        self.contract = contract_version(self.signature, effects=effects)
+        self._contract: str | None = None
         self._func = func
         self._gate = require_confirmation
         if self.name == REQUEST_CONFIRMATION:
@@ -125,6 +129,13 @@ class FunctionTool:
         if reconcile is not None and not callable(reconcile):
             raise UsageError(f"{self.name}: reconcile must be a function")
         self._offered = self._what_the_predicate_takes()
+
+    @property
+    def contract(self) -> str:
+        """What people agree to besides the arguments: computed when the first one is asked."""
+        if self._contract is None:
+            self._contract = contract_version(self.signature, effects=self.effects)
+        return self._contract
 
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Validate and coerce what the model sent."""
