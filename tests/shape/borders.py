@@ -33,9 +33,10 @@ PURE = (
         f"agents/runtime/{noun}.py"
         for noun in ("compaction", "gate", "history", "outcome", "results", "steps", "story")
     ),
+    *(f"agents/runtime/gemini/{noun}.py" for noun in ("replies", "wire")),
     "bot/turns.py",
     "bot/routing.py",
-    *(f"bot/approvals/{noun}.py" for noun in ("companions", "policy", "request")),
+    *(f"bot/approvals/{noun}.py" for noun in ("companions", "faults", "policy", "request")),
     *(f"bot/slack/{noun}" for noun in ("blocks", "manifest", "payloads", "validate")),
     "bot/playground/workspace.py",
 )
