@@ -154,6 +154,8 @@ class Calling:
         now = self._question(tool, bound, asked) if asked is not None else None
         if asked and now and now.digest != asked.digest and call.answer and call.answer.confirmed:
             return self._asked_anew(now, changes=gate.differences(asked, now))
+        if asked and asked.unknown and call.answer and not call.answer.confirmed:
+            return self._answered(gate.looked(call.name, call.answer))
         needed = asked is not None or await tool.needs_confirmation(bound, self.context)
         match verdict(needed=needed, answer=call.answer):
             case "ask":
@@ -211,7 +213,22 @@ class Calling:
                 return await self._run(tool, bound)
             return self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
-        return self._answered(gate.unknown(tool.name))
+        return self._unknown(tool, bound)
+
+    def _unknown(self, tool: Tool, bound: Bound) -> Outcome:
+        """A question to a person: did it happen, and if not, may it run?"""
+        asked = self.call.question
+        told = Question(
+            call_id=self.call.id,
+            tool=tool.name,
+            agent=self.agent.name,
+            hint=str(gate.unknown(tool.name)["error"]),
+            payload_schema=asked.payload_schema if asked else None,
+            dynamic=bool(asked and asked.dynamic),
+            secrets=_secrets(tool),
+            unknown=True,
+        )
+        return self._asked_anew(self._question(tool, bound, told), changes=[])
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         """Run the body, and keep what came of it while its siblings run."""

@@ -15,7 +15,7 @@ from agents.runtime.errors import AnswerError
 
 REQUEST_CONFIRMATION = "adk_request_confirmation"
 
-Outcome = Literal["rejected", "expired", "cancelled"]
+Outcome = Literal["rejected", "expired", "cancelled", "happened"]
 Verdict = Literal["run", "ask", "reject"]
 
 
@@ -51,6 +51,7 @@ class Question(BaseModel):
     a JSON schema object, or None when nothing is asked beyond yes or no. `dynamic` is true when
     the tool's own body asked. `defaults` are arguments the model left out, `secrets` those that are
     shown to nobody; `changes` says what is different since people were asked about this call.
+    `unknown`: the body was started and interrupted, and a person has to look whether it happened.
     """
 
     call_id: str
@@ -65,6 +66,7 @@ class Question(BaseModel):
     defaults: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    unknown: bool = False
 
 
 def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:

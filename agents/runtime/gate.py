@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from agents.runtime.confirmation import Question
+from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.digest import canonical, digest
 from agents.runtime.story import Call, Story
 
@@ -130,6 +130,12 @@ def refused(tool: str, *, why: str, sentences: Mapping[str, str] = REFUSALS) -> 
     return {"error": sentence.format(tool=tool)}
 
 
+def given_up(tool: str) -> Response:
+    """When the turn of a call failed again and again."""
+    error = f"{tool} failed again and again and was given up; whether it took effect is not known."
+    return {"status": "unknown", "error": error}
+
+
 def unknown(tool: str) -> Response:
     """When a body was interrupted and nobody can say whether it took effect."""
     error = (
@@ -137,3 +143,16 @@ def unknown(tool: str) -> Response:
         "again by itself: a person has to look."
     )
     return {"status": "unknown", "error": error}
+
+
+def looked(tool: str, answer: ToolConfirmation) -> Response:
+    """What a person found about an interrupted body, or that nobody looked."""
+    if answer.outcome == "happened":
+        note = f"{tool} was interrupted; a person looked and says that it happened. It ran once."
+        return {"status": "done", "note": note}
+    said = {
+        "rejected": "A person decided to leave it so.",
+        "expired": "Nobody looked in time.",
+    }.get(answer.outcome or "", "Nobody will look.")
+    told = {"status": "unknown", "error": f"{unknown(tool)['error']} {said}"}
+    return {**told, **({"reason": answer.reason} if answer.reason else {})}

@@ -12,6 +12,11 @@ from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, requester
 from bot.approvals.terms import Policy
 
+NOBODY_LOOKS = (
+    "A call was started and interrupted, and there is nobody here to look whether it happened."
+    " It does not run again. An operator can name approvers."
+)
+
 
 def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     """One question put to people, or the notice that there is nobody to put it to."""
@@ -23,7 +28,7 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     )
     approval = _opened(event, request_id, policy=found, scene=scene)
     if isinstance(found, NoApprovers):
-        text = _nobody(question.tool, found)
+        text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
         owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text)]
         settling = [request_id]
     else:
@@ -125,11 +130,14 @@ def _note(approval: Approval) -> dict[str, JsonValue]:
 
 def _outdated(request_id: str, question: Question, scene: Scene) -> tuple[Settle, ...]:
     """Approved requests for the very call that is asked about anew: it runs on none of them."""
-    return tuple(
-        Settle(id=older.id, sources=("approved",), status="void")
-        for older in scene.approvals.values()
-        if older.call_id == question.call_id and older.id != request_id
-    )
+    older = [
+        each.id
+        for each in scene.approvals.values()
+        if each.call_id == question.call_id and each.id != request_id
+    ]
+    voided = [Settle(id=each, sources=("approved",), status="void") for each in older]
+    unknown = [Settle(id=each, sources=("started",), status="unknown") for each in older]
+    return (*voided, *(unknown if question.unknown else ()))
 
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:

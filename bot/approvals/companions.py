@@ -56,10 +56,32 @@ def _answered(event: Event, scene: Scene) -> Plan:
     """The approvals whose calls have their first answer in this event, settled and shown so."""
     if event.author == USER:
         return Plan()
-    return merged(
+    responses = event.get_function_responses()
+    settled = [
         _settled(approval, response.response or {}, event=event, scene=scene)
-        for response in event.get_function_responses()
+        for response in responses
         if (approval := _run_with(response, event=event, scene=scene))
+    ]
+    return merged([*settled, *(_known(response, event, scene) for response in responses)])
+
+
+def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan:
+    """The approvals of a call that was interrupted, once it is known what became of it."""
+    call = scene.story.calls.get(response.id or "")
+    if call is None or call.question is None or not call.question.unknown or not call.answer:
+        return Plan()
+    older = [
+        each
+        for each in scene.approvals.values()
+        if each.call_id == call.id and each.id != call.request
+    ]
+    status = "done" if _status(response.response or {}) == "done" else "cancelled"
+    mark = f"k{event.version}"
+    return Plan(
+        companions=Companions(
+            settles=[Settle(id=each.id, sources=("unknown",), status=status) for each in older],
+            posts=[post for each in older for post in posts.updates(each, mark=mark)],
+        )
     )
 
 

@@ -1,7 +1,7 @@
 """What a person's click makes of an approval: the next record, or a sentence for that person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
 
@@ -73,8 +73,8 @@ def weigh(
     refusal = policy.refusal(approval, decision.person, decision.act, now=now, payload=payload)
     if refusal:
         return _refused(approval, refusal)
-    if decision.act == "withdraw":
-        return closed(approval, "cancelled", now=now, why="withdrawn", by=decision.person.id)
+    if decision.act in ("happened", "withdraw"):
+        return _ended(approval, decision, now=now)
     if problems:
         sentence = "Some values are not right; nothing was decided."
         return Outcome(kind="invalid", sentence=sentence, problems=problems, approval=approval)
@@ -91,6 +91,15 @@ def weigh(
         names=tuple(sorted(decision.person.names & approval.policy.names)),
     )
     return voted(approval, vote, run_for=run_for)
+
+
+def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Outcome:
+    """The approval closed without a vote: it is not wanted, or had happened already."""
+    happened = decision.act == "happened"
+    if happened and not approval.unknown:
+        return replace(UNKNOWN, approval=approval)
+    why = "happened" if happened else "withdrawn"
+    return closed(approval, "cancelled", now=now, why=why, by=decision.person.id)
 
 
 def change(before: Approval, after: Approval, *, now: int) -> Decide:
@@ -126,6 +135,8 @@ def told(approval: Approval) -> Outcome:
         count = len(agreed(approval, approval.votes[-1].payload))
         sentence = f"Your approval is counted: {count} of {needed(approval.policy)}."
         return Outcome(kind="counted", sentence=sentence, approval=approval)
+    if approval.why == "happened":
+        return Outcome(kind="decided", sentence="You said that it happened.", approval=approval)
     if approval.status == "cancelled":
         return Outcome(kind="withdrawn", sentence="The request is withdrawn.", approval=approval)
     sentence = "You approved this." if approval.status == "approved" else "You rejected this."

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from bot.approvals.request import Approval, agreed, late
 from bot.approvals.terms import needed
 
-Act = Literal["approve", "reject", "withdraw"]
+Act = Literal["approve", "reject", "withdraw", "happened"]
 Code = Literal[
     "outsider",
     "bot",
@@ -114,6 +114,7 @@ def _cancelled(why: str, *, own: bool) -> str:
         "withdrawn": "This request was withdrawn by the person who asked.",
         "superseded": "This was asked again; please decide on the newer request.",
         "operator": "An operator closed this.",
+        "happened": "Somebody has already said that this happened.",
         "nobody": "Nobody could decide this, so it was closed.",
     }.get(why, "This request was cancelled.")
 

@@ -82,7 +82,8 @@ class Approval(Frozen):
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
     the model left out, `secrets` those that no card shows, `changes` what is different since people
-    were asked about the same call before.
+    were asked about the same call before. `unknown`: its body was interrupted, and people are asked
+    whether it happened.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Approval(Frozen):
     defaults: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    unknown: bool = False
     payload_schema: dict[str, JsonValue] | None = None
     payload: dict[str, JsonValue] | None = None
     contract: str = ""
@@ -296,7 +298,7 @@ def resume(approval: Approval) -> Entry:
         confirmed=approval.status == "approved",
         payload=approval.payload if approval.status == "approved" else None,
         reason=_reason(approval),
-        outcome=_OUTCOMES.get(approval.status),
+        outcome="happened" if approval.why == "happened" else _OUTCOMES.get(approval.status),
     )
     part = answer.response(approval.id).model_dump(mode="json", exclude_none=True)
     return Entry(
@@ -312,6 +314,7 @@ def resume(approval: Approval) -> Entry:
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
 )
+"""What a status is called in an answer; a call that had happened is `happened`."""
 
 _REASONS = {
     "withdrawn": "The person who asked for it does not want it any more.",

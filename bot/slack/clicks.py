@@ -71,7 +71,7 @@ class Clicks:
             case _ if click.by.team != self._team:
                 logs.warning("click.refused", why="outsider", person=click.by.id)
                 self.tell(click.by, click.place, OUTSIDER)
-            case "approve" | "withdraw" as act:
+            case "approve" | "withdraw" | "happened" as act:
                 await self._decide(click, key, act=act, button=click.button)
             case "form" | "show" | "reject":
                 await self._look(click, key, button=click.button)

@@ -19,6 +19,7 @@ from bot.slack.text import unescaped, without_mention
 from bot.turns import Thread, Turn, session_key
 
 APPROVE, REJECT, WITHDRAW, SHOW, FORM = "approve", "reject", "withdraw", "show", "form"
+HAPPENED = "happened"
 """The action ids of our buttons; `form` approves through a modal, when a message is too small."""
 
 REASON = "reason"

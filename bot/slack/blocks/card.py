@@ -23,6 +23,7 @@ from bot.slack.blocks.rendered import (
     mentions,
     moment,
     paragraph,
+    plain,
     rich,
     said,
     section,
@@ -30,9 +31,13 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
-from bot.slack.payloads import APPROVE, FORM, REJECT, SHOW
+from bot.slack.payloads import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.text import cut, escaped, visible
 
+UNKNOWN = (
+    ":warning: *This was started and interrupted.* It may have happened. Please look, and say so:"
+    " it does not run again by itself."
+)
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
 HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
@@ -131,6 +136,8 @@ def _what(approval: Approval, twin: tuple[int, int]) -> Block:
 
 def _hint(approval: Approval, told: _Told) -> list[Block]:
     """The tool's own question; the runtime's usual one says nothing that the card does not."""
+    if approval.unknown:
+        return [trusted(UNKNOWN)]
     usual = f"May {approval.tool} run with these arguments?"
     return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint not in ("", usual) else []
 
@@ -159,6 +166,12 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
     else:
         agree = button("Approve…", action=FORM, value=value, style="primary")
     row = [agree, button("Reject", action=REJECT, value=value, style="danger")]
+    if approval.unknown:
+        row = [
+            button("It happened", action=HAPPENED, value=value),
+            agree | {"text": plain("It did not, run it")} if agree["action_id"] != SHOW else agree,
+            button("Leave it", action=REJECT, value=value),
+        ]
     form = form if fits and not left_out else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
     return [*form, small(_terms(approval), before=_then(approval)), buttons]

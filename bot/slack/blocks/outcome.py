@@ -22,6 +22,8 @@ _CANCELLED = {
 
 def outcome(approval: Approval) -> str:
     """One line of mrkdwn for a question that is not open any more."""
+    if approval.unknown and approval.status in ("pending", "expired", "rejected", "cancelled"):
+        return _looked(approval)
     match approval.status:
         case "pending" | "expired":
             when = _at(approval.deadline)
@@ -35,6 +37,16 @@ def outcome(approval: Approval) -> str:
             mark = "warning" if status in ("failed", "unknown", "void") else "white_check_mark"
             by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
             return f":{mark}: *Approved* by {by}. {_RUNS[status]}"
+
+
+def _looked(approval: Approval) -> str:
+    """What became of the question whether an interrupted call happened."""
+    by = f"{_decider(approval)}{_at(approval.decided_at)}"
+    if approval.why == "happened":
+        return f":white_check_mark: *It happened*, says {by}. It did not run again."
+    if approval.status == "rejected":
+        return f":warning: *Left as it is* by {by}. Whether it happened is not known."
+    return ":warning: *Nobody looked.* Whether it happened is not known; it did not run again."
 
 
 def approvers(approval: Approval) -> tuple[str, ...]:
