@@ -6,11 +6,14 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agents import SessionKey, Slot
+from pydantic import JsonValue
+
+from agents import Entry, SessionKey, Slot
 from bot import logs
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board, reference
@@ -21,6 +24,7 @@ from bot.index import Index
 from bot.settings import Settings
 
 NOT_FOUND = 1
+EVENTS_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ Work = Callable[[Desk, argparse.Namespace], Awaitable[int]]
 
 
 def add(commands: Any, *, opened: Opened) -> None:
-    """Add `approvals` and `audit` to the commands; `opened` opens a store."""
+    """Add `approvals`, `dead` and `audit` to the commands; `opened` opens a store."""
     told = "look at approvals, and decide as an operator"
     add = partial(_act, _acts(commands, "approvals", told), opened=opened)
     add("list", listed, text="the newest approvals")
@@ -53,6 +57,11 @@ def add(commands: Any, *, opened: Opened) -> None:
     deciding.add_argument("--reason")
     deciding.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     add("cancel", cancelled, text="close one without an answer").add_argument("number")
+    told = "look at turns that were given up, and try them again"
+    add = partial(_act, _acts(commands, "dead", told), opened=opened)
+    add("list", buried, text="the sessions in which a turn was given up")
+    add("show", grave, text="what was stored last in one").add_argument("session")
+    add("retry", raised, text="put the last message once more").add_argument("session")
     told = "export, verify and show the record of approvals"
     acts = _acts(commands, "audit", told)
     add = partial(_act, acts, opened=opened)
@@ -136,6 +145,48 @@ async def told_of(desk: Desk, given: argparse.Namespace) -> int:
         if entry.get("approval") == approval.id:
             print(digest[:8], json.dumps(entry, sort_keys=True, ensure_ascii=False))
     return 0
+
+
+async def buried(desk: Desk, _given: argparse.Namespace) -> int:
+    """One line for each session in which a turn was given up, oldest first."""
+    for key, at in await desk.index.dead():
+        print(f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} {key}")
+    return 0
+
+
+async def grave(desk: Desk, given: argparse.Namespace) -> int:
+    """The newest events of one, without what people wrote."""
+    key = await _dead(desk, given)
+    view = await desk.slot.read(key, parts=("events",), window=EVENTS_SHOWN) if key else None
+    for event in view.events if view else ():
+        calls = [call.name for call in event.get_function_calls()]
+        answers = [f"-> {each.name}" for each in event.get_function_responses()]
+        told = " ".join(map(str, [*calls, *answers, event.error_code or ""])).strip()
+        print(f"{event.version:5} {event.author} {told}".rstrip())
+    return 0 if view else NOT_FOUND
+
+
+async def raised(desk: Desk, given: argparse.Namespace) -> int:
+    """Put the last words of a person into the session once more."""
+    key = await _dead(desk, given)
+    view = await desk.slot.read(key, parts=("events",)) if key else None
+    said = [e for e in (view.events if view else ()) if e.author == "user" and e.texts()]
+    if key is None or view is None or not said:
+        return NOT_FOUND
+    content: JsonValue = {"role": "user", "parts": [{"text": text} for text in said[-1].texts()]}
+    entry = Entry(
+        id=f"retry:{view.version}", body={"content": content, "user_id": said[-1].user_id}
+    )
+    await desk.slot.ingest(key, entry, index=(*desk.index.ring(key), *desk.index.raised(key)))
+    print("It is tried again.")
+    return 0
+
+
+async def _dead(desk: Desk, given: argparse.Namespace) -> SessionKey | None:
+    found = [key for key, _ in await desk.index.dead() if str(key) == given.session]
+    if not found:
+        print("No turn was given up there; `dead list` names the sessions.")
+    return found[0] if found else None
 
 
 async def _verify(given: argparse.Namespace) -> int:

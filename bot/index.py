@@ -11,6 +11,7 @@ walks through them; what is here too much is looked at once and struck off.
 | `{due}:audit` | zset | session -> when people were asked last (ms) | while it is there |
 | `{due}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{due}:dead` | zset | session -> when a turn of it was given up (ms), the newest | 90 days |
 | `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
 | `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{dm:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
@@ -35,6 +36,7 @@ TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 SEEN = 1_000
+DEAD = 1_000
 SEEN_LIVES = 30 * 24 * 3600
 ANCHORS = 400
 CLAIM_DUE = 60_000
@@ -91,6 +93,7 @@ class Index:
         self._ready = f"{prefix}{{due}}:ready"
         self._wake = f"{prefix}{{due}}:wake"
         self._seen = f"{prefix}{{due}}:seen"
+        self._dead = f"{prefix}{{due}}:dead"
         self._audit = f"{prefix}{{due}}:audit"
         self._anchors = f"{prefix}{{due}}:anchors"
         self._approvals = f"{prefix}{{due}}:appr"
@@ -159,6 +162,23 @@ class Index:
         [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
         split = [(_text(member) or "").rpartition("|") for member in found]
         return [(SessionKey.parse(tag), approval) for tag, _, approval in split]
+
+    def buried(self, key: SessionKey) -> Sequence[Command]:
+        """The commands that note for operators that a turn of a session was given up."""
+        return (
+            ("EVAL", LATER, 1, self._dead, str(key), 0),
+            ("ZREMRANGEBYRANK", self._dead, 0, -DEAD - 1),
+            ("EXPIRE", self._dead, MARK_LIVES),
+        )
+
+    def raised(self, key: SessionKey) -> Sequence[Command]:
+        """The commands that forget that a turn of a session was given up."""
+        return (("ZREM", self._dead, str(key)),)
+
+    async def dead(self) -> list[tuple[SessionKey, int]]:
+        """The sessions in which a turn was given up, and when (ms), oldest first."""
+        [found] = await self.send((("ZRANGE", self._dead, 0, -1, "WITHSCORES"),))
+        return [(SessionKey.parse(_text(tag) or ""), int(float(at))) for tag, at in _pairs(found)]
 
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
         """The commands that have an approval never looked at again."""
@@ -255,6 +275,13 @@ def _apart(member: str) -> tuple[SessionKey, str]:
     """The session of a member, and what of it is due."""
     tag, _, name = member.partition("|")
     return SessionKey.parse(tag), name
+
+
+def _pairs(found: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Members with their scores: RESP 3 has them in pairs, RESP 2 one after the other."""
+    if found and not isinstance(found[0], list | tuple):
+        return list(zip(found[::2], found[1::2], strict=True))
+    return [(tag, at) for tag, at in found]
 
 
 def _text(value: bytes | str | None) -> str | None:

@@ -34,6 +34,8 @@ CANCELLATIONS = 5
 """How often a turn is told to stop: `asyncio.wait_for` before Python 3.12 may swallow one."""
 RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
+GIVE_UP = 6
+"""After so many failures in a row a turn is given up."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
 
 
@@ -165,6 +167,9 @@ class Worker:
             raise
         except Exception as raised:  # noqa: BLE001 - the worker's rim: nothing may stop it
             pause = self._pause_after(key, raised)
+            passing = isinstance(raised, SessionConflict | ModelUnavailable)
+            if self._failures[key] >= GIVE_UP and not passing:
+                pause = await self._bury(key)
         else:
             self._failures.pop(key, None)
         if pause is None:
@@ -202,6 +207,20 @@ class Worker:
         async with hold(self._slot, key, owner=self._owner, lease=self._lease):
             await self._secretary.settle(key)
             await debt.pay()
+
+    async def _bury(self, key: SessionKey) -> float:
+        """Give up the turn that fails again and again; operators and people hear of it."""
+        logs.error("turn.given_up")
+        del self._failures[key]
+        await self._index.send(self._index.buried(key))
+        runner = self._runners.get(key.app, self._farewell)
+        try:
+            await runner.give_up(key, owner=self._owner, lease=self._lease)
+        except StoreUnavailable:
+            raise
+        except Exception as raised:  # noqa: BLE001 - what broke the turn may break its end
+            return self._pause_after(key, raised)
+        return 0
 
     def _pause_after(self, key: SessionKey, raised: Exception) -> float:
         """Seconds to wait after a turn failed: longer each time, and as long as was asked for."""

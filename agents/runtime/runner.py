@@ -16,6 +16,7 @@ from agents.runtime.agent import Agent
 from agents.runtime.asking import Asking
 from agents.runtime.budget import Budget, RunConfig, Spent
 from agents.runtime.calling import outcomes
+from agents.runtime.ending import given_up
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.gemini import Gemini, GeminiOptions
@@ -32,6 +33,8 @@ from agents.runtime.story import Story
 Models = Callable[[str], Model]
 DEFAULT_MODEL = "gemini-flash-latest"
 LEASE = 30_000
+MAX_DEATHS = 10
+"""How often a turn may take its process with it before it is given up."""
 WINDOW = 200
 
 
@@ -132,8 +135,26 @@ class Runner:
         """
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         async with self._hold(key, owner=owner, lease=lease) as held:
+            if held.attempt > MAX_DEATHS:
+                for event in await self._end(held):
+                    yield event
             async for event in self._steps(held, budget):
                 yield event
+
+    async def give_up(self, key: SessionKey, *, owner: str, lease: int = LEASE) -> None:
+        """End what a session cannot get done, and say so in it; what waits behind it can go on.
+
+        Raises SessionBusy and SessionConflict.
+        """
+        async with self._hold(key, owner=owner, lease=lease) as held:
+            await self._end(held)
+
+    async def _end(self, held: Held) -> list[Event]:
+        if isinstance(next_step(self.agent, held.story), (Wait, Done)):
+            held.take()
+        now = held.now / 1000
+        events = given_up(self.agent, held.story, version=held.next_version, now=now)
+        return await held.commit(events) if events or held.unstored else []
 
     def _hold(
         self, key: SessionKey, *, owner: str, lease: int

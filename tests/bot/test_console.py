@@ -121,3 +121,19 @@ def test_an_act_has_to_be_named(capsys):
     with pytest.raises(SystemExit):
         main(["approvals"])
     assert "ACT" in capsys.readouterr().err
+
+
+async def test_a_turn_that_was_given_up_is_found_and_tried_again(desk, typed: Typed):
+    """It is listed and shown without anybody's words; retry puts those into the inbox once more."""
+    slot, index, _ = desk
+    await index.send(index.buried(KEY))
+    status, told = await typed("dead", "list")
+    assert (status, told.split()[-1]) == (0, str(KEY))
+    status, told = await typed("dead", "show", str(KEY))
+    assert status == 0
+    before = await slot.read(KEY, parts=("events",))
+    said = any(event.author == "user" and event.texts() for event in before.events)
+    assert (await typed("dead", "retry", str(KEY)))[0] == (0 if said else 1)
+    after = await slot.read(KEY, parts=())
+    assert after.inbox == before.inbox + said
+    assert (await typed("dead", "retry", "nowhere"))[0] == 1

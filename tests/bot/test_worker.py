@@ -12,6 +12,7 @@ import pytest
 from agents import Agent, Companions, ModelUnavailable, Runner, SessionKey, SessionService, hold
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from agents.runtime.testing import ScriptedModel, call
+from bot import worker as worker_module
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.index import Index
@@ -242,3 +243,18 @@ async def test_a_store_that_is_away_does_not_end_the_worker(river: River, store:
             await store.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             await river.ask()
         await river.hears("back")
+
+
+async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch):
+    """After some tries people hear of it, operators find it, and what waits behind it is done."""
+    monkeypatch.setattr(worker_module, "RETRIES", (0.01,))
+    monkeypatch.setattr(worker_module, "GIVE_UP", 2)
+    await river.ask("poison")
+    bugs = [RuntimeError("a bug")] * worker_module.GIVE_UP
+    async with river.worker(ScriptedModel([*["never"] * len(bugs), "better"]), failing=bugs):
+        await river.slack.wait_for(lambda: bool(river.said()))
+        await river.ask("again")
+        await river.slack.wait_for(lambda: len(river.said()) == 2)
+    assert river.said()[1] == "better"
+    assert "Something went wrong" in river.said()[0]
+    assert [key for key, _ in await river.index.dead()] == [river.key]

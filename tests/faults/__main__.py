@@ -16,7 +16,9 @@ def main() -> int:
     """The status is 0 when no promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--runs", type=int, default=300, help="how many runs")
-    parser.add_argument("--seed", type=int, default=None, help="play the run of this seed, and tell")
+    parser.add_argument(
+        "--seed", type=int, default=None, help="play the run of this seed, and tell"
+    )
     parser.add_argument("--from", dest="first", type=int, default=1, help="the first seed")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, help="how many beside each other")
     given = parser.parse_args()

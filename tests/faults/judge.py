@@ -104,7 +104,11 @@ def keeps_order(evidence: Evidence) -> Iterator[Violation]:
         for first in mine:
             for second in mine:
                 before = first.acked is not None and first.acked < second.posted
-                if before and places[first.text] > places[second.text]:
+                if (
+                    before
+                    and _asked_for(first, evidence)
+                    and places[first.text] > places[second.text]
+                ):
                     yield Violation(17, tag, f"{second.text!r} overtook {first.text!r}")
 
 
@@ -219,7 +223,10 @@ def outcomes_stand(case: Case) -> Iterator[tuple[int, str]]:
             if record.deadline and any(v["at"] >= record.deadline for v in body["votes"]):
                 yield 12, f"{record.id} was approved after its deadline"
         if record.status != "pending" and ends[record.id] != 1:
-            yield 18, f"{record.id} is {record.status}, its end is in the audit {ends[record.id]} times"
+            yield (
+                18,
+                f"{record.id} is {record.status}, its end is in the audit {ends[record.id]} times",
+            )
         if record.status in ("approved", "started"):
             yield 16, f"{record.id} is {record.status} and goes no further"
 
@@ -261,7 +268,10 @@ def cards_tell_the_truth(case: Case) -> Iterator[tuple[int, str]]:
         cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
         for card in cards:
             if record.status == "pending" and "approve" not in card.buttons:
-                yield 19, f"{record.id} is pending and its card has only {card.buttons}: {card.text}"
+                yield (
+                    19,
+                    f"{record.id} is pending and its card has only {card.buttons}: {card.text}",
+                )
             if record.status in FINAL and card.buttons:
                 yield 19, f"{record.id} is {record.status} and its card has {card.buttons}"
         if record.body["copies"] and not cards:

@@ -72,7 +72,9 @@ class Plan:
     def faults(self) -> list[str]:
         """The kind of every fault in it."""
         told = [
-            f"slack {trouble.target.rpartition(' ')[2]}" if trouble.kind == "slack" else trouble.kind
+            f"slack {trouble.target.rpartition(' ')[2]}"
+            if trouble.kind == "slack"
+            else trouble.kind
             for trouble in self.troubles
         ]
         told += ["crash point"] * len(self.crash) + ["clock step"] * len(self.skew)
@@ -107,7 +109,9 @@ def _text(chance: random.Random, mark: str) -> str:
         case 1 | 2:
             return f"{chance.choice(TOOLS[:3])} {chance.randint(1, 99)} {mark}"
         case 3:
-            calls = [f"{name} {chance.choice((50, 200))} {mark}" for name in ("pay", "wire", "book")]
+            calls = [
+                f"{name} {chance.choice((50, 200))} {mark}" for name in ("pay", "wire", "book")
+            ]
             chance.shuffle(calls)
             return "; ".join([*calls, f"look 1 {mark}"])
         case 4:

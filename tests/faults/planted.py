@@ -118,7 +118,9 @@ def ack_before_store() -> None:
 
 def no_compare() -> None:
     """Two votes at once: the later one is written over the earlier one."""
-    edit("decide", "if stored.rev ~= new.rev - 1 or stored.status ~= a.source then", "if false then")
+    edit(
+        "decide", "if stored.rev ~= new.rev - 1 or stored.status ~= a.source then", "if false then"
+    )
 
 
 def decided_in_two_steps() -> None:
@@ -226,7 +228,9 @@ BUGS = {
             Planted(no_journal, 4, _run("wire 50 a1", SLOW, KILL)),
             Planted(no_unknown, 4, _run("wire 50 a1", SLOW, KILL)),
             Planted(no_dedupe, 4, _run("pay 50 a1")),
-            Planted(no_reconciliation, 19, _run("hi a1", Trouble(0, "slack", "chat.postMessage lost"))),
+            Planted(
+                no_reconciliation, 19, _run("hi a1", Trouble(0, "slack", "chat.postMessage lost"))
+            ),
             Planted(no_gate, 1, _run("pay 200 a1")),
             Planted(no_means_yes, 2, _run("pay 200 a1", answer="no")),
             Planted(no_digest, 5, _run("pay 200 a1")),

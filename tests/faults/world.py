@@ -159,10 +159,10 @@ class World:
             noticing = self._slack.mention(said.who, "expenses", said.text)
         else:
             noticing = self._slack.say(said.who, "expenses", said.text, thread_ts=thread)
-        before = set(self._slack.workspace.channel("expenses").messages)
         task = asyncio.ensure_future(noticing)
         await asyncio.sleep(0)
-        (ts,) = set(self._slack.workspace.channel("expenses").messages) - before
+        written = self._slack.workspace.channel("expenses").messages.values()
+        (ts,) = [each["ts"] for each in written if each["text"].endswith(said.text)]
         self._threads.setdefault(said.session, ts)
         self._sent.append((ts, self._threads[said.session], said.text, posted))
         self._note(f"people {said.who} says {ts} {said.text!r}")
@@ -175,7 +175,10 @@ class World:
                 for message in list(self._slack.workspace.channel(place).messages.values()):
                     card = {**message, "channel": self._slack.workspace.channel(place).id}
                     found = _button(card)
-                    if found and (found.session, found.approval, _actions(card)) not in self._handled:
+                    if (
+                        found
+                        and (found.session, found.approval, _actions(card)) not in self._handled
+                    ):
                         self._handled.add((found.session, found.approval, _actions(card)))
                         self._spawn(self._decide(card))
             await asyncio.sleep(0.02)
@@ -191,7 +194,11 @@ class World:
             wishes = [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
         else:
             no = self.plan.answer == "no" or (not self.plan.answer and chance.random() < 0.2)
-            wishes = [("max", "reject" if no else "approve"), ("mia", "approve"), ("ana", "approve")]
+            wishes = [
+                ("max", "reject" if no else "approve"),
+                ("mia", "approve"),
+                ("ana", "approve"),
+            ]
             told = {"no": wishes[:1], "own": wishes[2:]}
             wishes = told.get(self.plan.answer, chance.sample(wishes, 3))
         await asyncio.sleep(chance.uniform(0, 0.3))
@@ -201,13 +208,18 @@ class World:
         """Press, and again when Slack shows the warning triangle."""
         button = _button(card)
         for _ in range(12):
-            noticed = await (self._reject(card, who) if act == "reject" else self._slack.click(who, card, act))
+            noticed = await self._pressed(card, who, act)
             ok = noticed is not None and noticed.ok
             self._clicks.append(Clicked(button.session, button.approval, who, act, ok))
             self._note(f"people {who} presses {act} on {button.approval}: {ok}")
             if ok:
                 return
             await asyncio.sleep(0.5)
+
+    async def _pressed(self, card: dict, who: str, act: str) -> Noticed | None:
+        if act == "reject":
+            return await self._reject(card, who)
+        return await self._slack.click(who, card, act)
 
     async def _reject(self, card: dict, who: str) -> Noticed | None:
         """Press Reject and send the form it opens; None when it did not open in time."""
@@ -217,7 +229,11 @@ class World:
             if not (await self._slack.click(who, card, "reject")).ok:
                 return None
             await self._until(lambda: bool(self._slack.modals(who)), 2.0)
-            return await self._slack.submit(who) if self._slack.modals(who) else None
+            if not self._slack.modals(who):
+                return None
+            if not self._slack.modals(who)[-1]["submit"]:
+                return await self._slack.close(who)
+            return await self._slack.submit(who)
 
     # What goes wrong
 
@@ -423,7 +439,9 @@ class World:
 
 
 def _expires(record, *, now: int) -> bool:
-    return record.status == "pending" and record.deadline is not None and record.deadline < now + 5000
+    return (
+        record.status == "pending" and record.deadline is not None and record.deadline < now + 5000
+    )
 
 
 def _actions(message: dict) -> tuple[str, ...]:

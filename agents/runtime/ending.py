@@ -1,0 +1,47 @@
+"""Pure: the end of a turn that cannot be got done, so that the session can go on without it."""
+
+from agents.runtime import gate
+from agents.runtime.agent import Agent
+from agents.runtime.events import Event
+from agents.runtime.outcome import Outcome, Report, recorded
+from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
+from agents.runtime.story import Story
+
+GIVEN_UP = "GIVEN_UP"
+"""The error code of the event that ends such a turn."""
+
+
+def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Event]:
+    """The events, from `version` on, that end whatever comes next; none when nothing does.
+
+    Calls that are ready are answered with an error; then the agent says that it stopped.
+    """
+    step = next_step(agent, story)
+    if isinstance(step, Wait | Done):
+        return []
+    answers = recorded(_unfinished(step), version=version, now=now)
+    invocation, branch = _place(step)
+    stopped = Event(
+        version=version + len(answers),
+        invocation_id=invocation,
+        author=step.agent.name,
+        branch=branch,
+        error_code=GIVEN_UP,
+        error_message="The turn failed again and again and was given up.",
+        timestamp=now,
+    )
+    return [*answers, stopped]
+
+
+def _unfinished(step: Step) -> list[Outcome]:
+    if not isinstance(step, RunTools):
+        return []
+    return [
+        Outcome(call=call, report=Report(response=gate.given_up(call.name))) for call in step.calls
+    ]
+
+
+def _place(step: CallModel | RunTools) -> tuple[str, str | None]:
+    if isinstance(step, CallModel):
+        return step.invocation, step.branch
+    return step.calls[0].invocation, step.calls[0].branch
