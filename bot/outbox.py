@@ -267,7 +267,7 @@ def _kind(post: Post) -> str:
 def _place(body: Mapping[str, JsonValue]) -> Thread:
     """Where a post goes: a thread, a channel, or a person."""
     channel = body.get("channel") or body.get("person")
-    return Thread(str(channel), str(body.get("thread_ts") or ""))
+    return Thread(str(channel or ""), str(body.get("thread_ts") or ""))
 
 
 def _where(message: Message) -> str:
