@@ -130,8 +130,8 @@ function face({ id, name, title, where, mine, me: here }) {
 }
 
 function rows(current) {
-  const line = (room) => [room.id, { ...news(room), name: room.title, here: room === current,
-    where: room.where, app: room.is_im, locked: room.is_private }];
+  const line = (room) => [room.id, { ...news(room), as: me(), here: room === current,
+    name: room.title, where: room.where, app: room.is_im, locked: room.is_private }];
   const isDirect = (room) => room.is_im || room.is_mpim;
   const named = world.channels.filter((room) => !isDirect(room));
   return [["channels", { label: "Channels" }], ...named.map(line),
