@@ -22,6 +22,7 @@ from agents.runtime.slot.port import (
     SessionKey,
     Slot,
 )
+from agents.runtime.slot.wire import copied
 from agents.runtime.story import USER, Call, Story
 
 
@@ -176,9 +177,9 @@ class Held:
         for key, value in event.actions.state_delta.items():
             if key.startswith("temp:"):
                 scope = _scope(event.invocation_id, event.branch)
-                self.temp.setdefault(scope, {})[key] = value
+                self.temp.setdefault(scope, {})[key] = copied(value)
             else:
-                self.state[key] = value
+                self.state[key] = copied(value)
 
     def _open_calls(self) -> tuple[dict[str, OpenCall], list[str]]:
         now = {

@@ -7,14 +7,14 @@ person had talked on is told where it arrived.
 
 import json
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
-from agents.runtime.compaction import SO_FAR, readable, speech
+from agents.runtime.compaction import SO_FAR, readable
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
 from agents.runtime.parts import content, response_part, text_part
@@ -39,12 +39,13 @@ def contents(
     `notes` tell more about open calls, by id.
     """
     strand = story.branch(branch)
+    reader = _Reader(agent, story, strand, notes=notes or {})
     if agent.include_contents == "none":
-        return _read(agent, story, strand.events[_last_turn(strand.events) :], notes=notes)
+        since = strand.talk[-1] if strand.talk else 0
+        return reader.read_all(event for event in strand.events if event.version >= since)
     if branch is not None:
-        return _read(agent, story, strand.events, notes=notes)
-    events = readable(story, strand, window=window)
-    return [*_before(strand), *_read(agent, story, events, notes=notes)]
+        return reader.read_all(strand.events)
+    return [*_before(strand), *reader.read_all(readable(story, strand, window=window))]
 
 
 def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
@@ -52,17 +53,7 @@ def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content
     strand = story.branch(None)
     first = strand.compaction.until if strand.compaction else 0
     between = [event for event in strand.events if first <= event.version < until]
-    return [*_before(strand), *_read(agent, story, between, notes=None)]
-
-
-def _read(
-    agent: Agent, story: Story, events: list[Event], *, notes: Notes | None
-) -> list[types.Content]:
-    talk = [event.version for event in events if speech(event)]
-    last = events[-1].version if events else 0
-    told = [e.version for e in events if e.author == agent.name and any(e.texts())]
-    reader = _Reader(agent, story, talk=talk, told=told, notes=notes or {}, last=last)
-    return [each for event in events for each in reader.read(event)]
+    return [*_before(strand), *_Reader(agent, story, strand, notes={}).read_all(between)]
 
 
 def _before(strand: Branch) -> list[types.Content]:
@@ -72,32 +63,33 @@ def _before(strand: Branch) -> list[types.Content]:
     return [content("user", [text_part(SO_FAR + strand.compaction.summary)])]
 
 
-def _last_turn(events: list[Event]) -> int:
-    turns = [i for i, event in enumerate(events) if speech(event)]
-    return turns[-1] if turns else 0
-
-
 class _Reader:
     """One reading of a strand by one agent."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        story: Story,
-        *,
-        talk: list[int],
-        told: list[int],
-        notes: Notes,
-        last: int,
-    ) -> None:
+    def __init__(self, agent: Agent, story: Story, strand: Branch, *, notes: Notes) -> None:
         self.agent = agent
         self.story = story
-        self.talk = talk
-        self.told = told
+        self.talk = strand.talk
+        self.told = strand.told.get(agent.name, [])
         self.notes = notes
-        self.last = last
+        self.last = strand.events[-1].version if strand.events else 0
         calls = (call for call in story.calls.values() if call.responses)
         self.lasting = [c for c in calls if c.responses[-1].version > c.version + 1]
+
+    def read_all(self, events: Iterable[Event]) -> list[types.Content]:
+        """The contents of events; where nothing can change any more, as they were read before."""
+        shown, name = self.story.shown, self.agent.name
+        changing = self.story.lasting | {call.invocation for call in self.story.open.values()}
+        found: list[types.Content] = []
+        for event in events:
+            if event.invocation_id in changing:
+                found += self.read(event)
+                continue
+            place = (name, event.version)
+            if place not in shown:
+                shown[place] = self.read(event)
+            found += shown[place]
+        return found
 
     def read(self, event: Event) -> list[types.Content]:
         """The contents one event becomes: none, one, or a call with its responses."""

@@ -77,7 +77,8 @@ class Branch:
     `floor` is the agent that speaks next. `spoken_to`, `touched` and `progress` are what the model
     has not read yet: a person's words, answered calls, and calls with intermediate news.
     `invocation` is the one those belong to. `compaction` is the newest one; `blocked` are the
-    invocations that a model refused to read.
+    invocations that a model refused to read. `talk` are the versions at which somebody spoke to it,
+    `told` those at which an agent said something.
     """
 
     events: list[Event] = field(default_factory=list[Event])
@@ -88,6 +89,8 @@ class Branch:
     invocation: str = ""
     compaction: Compaction | None = None
     blocked: set[str] = field(default_factory=set[str])
+    talk: list[int] = field(default_factory=list[int])
+    told: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
 
 
 class Story:
@@ -96,6 +99,8 @@ class Story:
     `calls` are all there are, by id; `unsettled` those without an answer, `open` those without
     their last one. `requesters` maps an invocation to the person whose words began it: whoever
     answers a question in between is not. `heard_at` is the version at which a person last spoke.
+    `lasting` are the invocations with long-running calls. `shown` is what agents were shown of
+    events that read the same for ever, by agent and version.
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -107,6 +112,8 @@ class Story:
         self.branches: dict[str | None, Branch] = {None: Branch()}
         self.requesters: dict[str, str] = {}
         self.heard_at = 0
+        self.lasting: set[str] = set()
+        self.shown: dict[tuple[str, int], list[types.Content]] = {}
         self._requests: dict[str, str] = {}
         for event in events:
             self.add(event)
@@ -162,7 +169,11 @@ class Story:
     def _spoke(self, event: Event, branch: Branch) -> None:
         branch.spoken_to, branch.touched, branch.progress = False, [], []
         branch.floor, branch.invocation = event.author, event.invocation_id
+        if any(event.texts()):
+            branch.told.setdefault(event.author, []).append(event.version)
         long_running = event.long_running_tool_ids or set()
+        if long_running:
+            self.lasting.add(event.invocation_id)
         for function_call in event.get_function_calls():
             call = Call(
                 id=function_call.id or "",
@@ -214,6 +225,7 @@ class Story:
             else:
                 self._news(event, response, branch)
         if event.said:
+            branch.talk.append(event.version)
             branch.spoken_to, branch.invocation = True, event.invocation_id
             self.heard_at = self.heard_at if event.branch else event.version
             if event.user_id and event.branch is None:

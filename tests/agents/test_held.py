@@ -126,3 +126,17 @@ async def test_state_of_a_pause():
     await at.say()
     assert results(await at.answer()) == [{"temp": 1, "plain": 2}]
     assert (await at.session()).state == {"y": 2}
+
+
+async def test_stored_state_does_not_change():
+    """What a later call changes in place is not changed in the events before it."""
+
+    def add(item: str, tool_context) -> None:
+        """Add."""
+        tool_context.state["items"].append(item)
+
+    made = [call("add", item="a"), call("add", item="b"), "Added."]
+    at = await Desk(Agent(name="root", tools=[add]), made).open(items=[])
+    await at.say()
+    deltas = [event.actions.state_delta for event in (await at.session()).events]
+    assert [delta["items"] for delta in deltas if delta] == [["a"], ["a", "b"]]

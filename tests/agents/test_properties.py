@@ -25,6 +25,7 @@ from agents import (
     ToolConfirmation,
     ToolContext,
 )
+from agents.runtime.history import contents
 from agents.runtime.messages import accepted
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.testing import call
@@ -117,6 +118,7 @@ class Play:
     def __post_init__(self) -> None:
         self.model = StrictModel(list(self.script))
         self.agent = self.bodies.agent()
+        self.helper = self.agent.nested("helper")
         self.numbers = count()
         self.slot.cutting = self.cut
 
@@ -210,3 +212,20 @@ def test_a_cut_changes_nothing(script, made):
     found = asyncio.run(cut.play(made))
     assert [plain(event) for event in found] == [plain(event) for event in expected]
     assert cut.bodies.ran == whole.bodies.ran
+
+
+@quick(40)
+@given(script=st.lists(replies, max_size=8), made=st.lists(moves, max_size=6))
+def test_reading_on_is_reading_anew(script, made):
+    """A story that grows event by event is shown like one that is folded at once."""
+    play = Play(script)
+    events = asyncio.run(play.play(made))
+    grown = Story()
+    for at, event in enumerate(events, start=1):
+        grown.add(event)
+        whole = Story(events[:at])
+        for branch in whole.branches:
+            for agent in (play.agent, play.helper):
+                assert contents(agent, grown, branch=branch) == contents(
+                    agent, whole, branch=branch
+                )
