@@ -16,7 +16,6 @@ from agents.runtime.story import Story
 from tests.faults.evidence import Evidence, Sent
 
 FINAL = ("rejected", "expired", "cancelled", "void", "done", "failed")
-RAN = ("started", "done", "failed", "unknown")
 LIMIT = 100
 
 
@@ -58,10 +57,12 @@ class Case:
 
     def reruns(self, call_id: str) -> int:
         """How often a person said that a call of unknown fate did not happen and may run."""
-        entries = [entry for entry, _ in self.view.audit]
-        return sum(
-            entry.get("call") == call_id and entry.get("act") == "run_again" for entry in entries
-        )
+        return sum(r.body["unknown"] and self.agreed(r) for r in self.records(call_id))
+
+    def agreed(self, record: Record) -> bool:
+        """Whether people agreed that the call of a record may run, whatever became of it."""
+        told = [e for e, _ in self.view.audit if e.get("approval") == record.id]
+        return any(_is(e, "approval.decided") and e["status"] == "approved" for e in told)
 
 
 def rests(evidence: Evidence) -> Iterator[Violation]:
@@ -190,7 +191,7 @@ def gate_holds(case: Case) -> Iterator[tuple[int, str]]:
         effects = sum(act["effect"] for act in acts)
         records = case.records(call.id)
         gated = call.name in ("share", "brief", "offer") or float(str(call.args["n"])) > LIMIT
-        agreed = [r for r in records if r.status in RAN and _yes(r)]
+        agreed = [r for r in records if case.agreed(r)]
         if acts and gated and not agreed:
             told = [record.status for record in records] or "never asked"
             yield (2 if records else 1), f"{call.name} {call.id} happened, though {told}"
@@ -282,10 +283,6 @@ def _asked_for(sent: Sent, evidence: Evidence) -> bool:
     """Whether the bot knew that it was meant: by a mention, or in a thread that began with one."""
     began = next(each for each in evidence.sent if each.session == sent.session)
     return began is sent or (began.acked is not None and began.acked < sent.posted)
-
-
-def _yes(record: Record) -> bool:
-    return any(vote["confirmed"] for vote in record.body["votes"])
 
 
 def _speaks(event: Any) -> bool:

@@ -19,8 +19,8 @@ from tests.faults.plan import LEASE, Plan, Said, Trouble
 
 FENCE = "if number('fence') ~= a.fence then return { 'fence' } end"
 VERSION = "if call('LLEN', EVENTS) ~= a.version then return { 'version' } end"
-HOLD = Trouble(0.45, "stop", "holder", LEASE * 1.8)
-KILL = Trouble(0.45, "kill", "holder")
+HOLD = Trouble(0.3, "stop", "actor", LEASE * 1.8)
+KILL = Trouble(0.3, "kill", "actor")
 SLOW = Trouble(0.0, "ledger", "slow", 0.9)
 
 

@@ -55,13 +55,12 @@ def table(results: Sequence[Played], *, seconds: float) -> str:
 
 def fates(evidence: Evidence) -> list[str]:
     """What became of each call whose outcome was unknown."""
-    told: list[str] = []
-    for view in evidence.sessions.values():
-        for event in view.events:
-            for response in event.get_function_responses():
-                if (response.response or {}).get("status") == "unknown":
-                    told.append("the model was told that it is unknown")
-    return told
+    return [
+        f"a card asked; {record.body['why'] or record.status}"
+        for view in evidence.sessions.values()
+        for record in view.approvals.values()
+        if record.body["unknown"]
+    ]
 
 
 def _moment(line: str) -> float:

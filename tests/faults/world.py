@@ -189,7 +189,11 @@ class World:
         actions = _actions(card)
         if "Brief" in full_text(card) or "brief" in full_text(card):
             return
-        if "approve" not in actions:
+        if "happened" in actions:
+            found = await self._looked(card)
+            wish = "reject" if chance.random() < 0.3 else found
+            wishes = [(who, wish) for who in ("max", "mia")]
+        elif "approve" not in actions:
             whim = not self.plan.answer and chance.random() < 0.1
             wishes = [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
         else:
@@ -203,6 +207,16 @@ class World:
             wishes = told.get(self.plan.answer, chance.sample(wishes, 3))
         await asyncio.sleep(chance.uniform(0, 0.3))
         await asyncio.gather(*(self._press(card, *wish) for wish in wishes for _ in range(2)))
+
+    async def _looked(self, card: dict) -> str:
+        """What somebody finds who looks whether an interrupted call happened."""
+        button = _button(card)
+        view = await RedisSlot(self._redis).read(
+            SessionKey.parse(button.session), parts=("approvals",)
+        )
+        key = f"{button.session}:{view.approvals[button.approval].body['call_id']}"
+        async with self._http.get(self._ledger, params={"key": key}) as response:
+            return "happened" if (await response.json())["effects"] else "approve"
 
     async def _press(self, card: dict, who: str, act: str) -> None:
         """Press, and again when Slack shows the warning triangle."""
@@ -271,8 +285,8 @@ class World:
                 await self._again()
 
     async def _signalled(self, trouble: Trouble) -> None:
-        """SIGKILL, SIGTERM, or SIGSTOP for a while; `holder` is whoever has a session in hand."""
-        pid = await self._holder() if trouble.target == "holder" else self._pids[trouble.target]
+        """SIGKILL, SIGTERM, or SIGSTOP for a while; `actor` is whoever is in the middle of an act."""
+        pid = await self._actor() if trouble.target == "actor" else self._pids[trouble.target]
         how = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "stop": signal.SIGSTOP}
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, how[trouble.kind])
@@ -280,12 +294,14 @@ class World:
                 await asyncio.sleep(trouble.seconds)
                 os.kill(pid, signal.SIGCONT)
 
-    async def _holder(self) -> int:
-        """The process that has a session in hand, as soon as there is one."""
+    async def _actor(self) -> int:
+        """The process that has a session in hand, as soon as something happens outside."""
         while True:
-            async for name in self._redis.scan_iter("b:{*}:m"):
-                if owner := await self._redis.hget(name, "owner"):
-                    return int(owner.split(":")[1])
+            async with self._http.get(f"{self._ledger}/all") as response:
+                acts = await response.json()
+            if acts:
+                tag = acts[-1]["key"].rpartition(":")[0]
+                return int((await self._redis.hget(f"b:{{{tag}}}:m", "owner")).split(":")[1])
             await asyncio.sleep(0.005)
 
     async def _again(self) -> None:
