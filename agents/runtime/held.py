@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from agents.runtime.errors import SessionBusy, SessionConflict, StoreUnavailable
 from agents.runtime.events import Event
 from agents.runtime.messages import heard
+from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import (
     NOTHING,
     Begun,
@@ -65,16 +66,17 @@ class Held:
         key: SessionKey,
         begun: Begun,
         *,
+        story: Story | None = None,
         companion: Companion = nothing,
         permit: Permit = freely,
     ) -> None:
-        """Take over what `begin` answered."""
+        """Take over what `begin` answered; `story` when it is known and not only its news."""
         self.slot = slot
         self.key = key
         self.fence = begun.fence
         self.version = begun.version
         self.attempt = begun.attempt
-        self.story = Story(begun.events)
+        self.story = story or Story(begun.events)
         self.state: dict[str, Any] = dict(begun.state)
         self.temp: dict[str, dict[str, Any]] = {
             name: _dict(kept.get("temp")) for name, kept in begun.invocations.items()
@@ -220,18 +222,23 @@ async def hold(
     lease: int,
     companion: Companion = nothing,
     permit: Permit = freely,
+    shelf: Shelf | None = None,
 ) -> AsyncGenerator[Held]:
     """Take a session in hand for as long as the block lasts; raises SessionBusy.
 
-    `lease` is in milliseconds and renewed three times in its length.
+    `lease` is in milliseconds and renewed three times in its length. `shelf` has the stories of
+    sessions that were in hand before.
     """
-    begun = await slot.begin(key, owner=owner, lease=lease)
+    shelf = shelf or Shelf()
+    begun, story = await shelf.begin(slot, key, owner=owner, lease=lease)
     if isinstance(begun, Busy):
         raise SessionBusy(begun.until)
-    held = Held(slot, key, begun, companion=companion, permit=permit)
+    held = Held(slot, key, begun, story=story, companion=companion, permit=permit)
     heartbeat = _Heartbeat(held, lease)
     try:
         yield held
+        if not held.unstored and not held.lost:
+            shelf.put(key, held.story)
     finally:
         heartbeat.stop()
         with contextlib.suppress(SessionConflict, StoreUnavailable):

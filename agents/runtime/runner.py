@@ -26,6 +26,7 @@ from agents.runtime.messages import accepted
 from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
 from agents.runtime.sessions import InMemorySessionService, SessionService
+from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import Entry, SessionKey
 from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
@@ -80,6 +81,7 @@ class Runner:
         self._spent = spent
         self._tenant = tenant
         self._new_id = new_id
+        self._shelf = Shelf()
         self._tasks: set[asyncio.Task[None]] = set()
         self._readers: dict[str, asyncio.Queue[Event | None]] = {}
 
@@ -166,6 +168,7 @@ class Runner:
             lease=lease,
             companion=self._companion,
             permit=self._permit,
+            shelf=self._shelf,
         )
 
     async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:

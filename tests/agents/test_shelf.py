@@ -1,0 +1,78 @@
+"""Stories kept between runs: trusted only as far as they are stored."""
+
+import pytest
+
+from agents import SessionKey, SessionService
+from agents.runtime import shelf as shelves
+from agents.runtime.held import hold
+from agents.runtime.shelf import Shelf
+from tests.agents.samples import spoke
+
+KEY = SessionKey("app", "ann", "s")
+
+
+async def write(service: SessionService, shelf: Shelf, *texts: str) -> list[str]:
+    """Say something in a session in hand; what its story has then."""
+    async with hold(service.slot, KEY, owner="me", lease=9000, shelf=shelf) as held:
+        for text in texts:
+            event = spoke(text=text)
+            await held.commit([event.model_copy(update={"version": held.next_version})])
+        return ["".join(event.texts()) for event in held.story.events]
+
+
+async def opened(service: SessionService) -> None:
+    """Create the session."""
+    await service.create_session(app_name="app", user_id="ann", session_id="s")
+
+
+async def test_only_news_is_read(service: SessionService):
+    """A story goes on with what others stored since, whoever they are."""
+    here, there = Shelf(), Shelf()
+    await opened(service)
+    assert await write(service, here, "1") == ["1"]
+    assert await write(service, there, "2", "3") == ["1", "2", "3"]
+    assert await write(service, here, "4") == ["1", "2", "3", "4"]
+
+
+async def test_another_session_of_the_same_name(service: SessionService):
+    """A story whose end is not what is stored is read anew."""
+    shelf = Shelf()
+    await opened(service)
+    await write(service, shelf, "old 1", "old 2")
+    await service.delete_session(app_name="app", user_id="ann", session_id="s")
+    await opened(service)
+    assert await write(service, Shelf(), "new 1", "new 2", "new 3") == ["new 1", "new 2", "new 3"]
+    assert await write(service, shelf) == ["new 1", "new 2", "new 3"]
+
+
+async def test_what_failed_is_not_kept(service: SessionService):
+    """A story with something that was not stored is thrown away."""
+    shelf = Shelf()
+    await opened(service)
+    await write(service, shelf, "1")
+
+    async def fail() -> None:
+        async with hold(service.slot, KEY, owner="me", lease=9000, shelf=shelf) as held:
+            held.story.add(spoke(text="never stored"))
+            raise OSError("power cut")
+
+    with pytest.raises(OSError, match="power cut"):
+        await fail()
+    assert await write(service, shelf) == ["1"]
+
+
+async def test_the_shelf_is_short(service: SessionService, monkeypatch: pytest.MonkeyPatch):
+    """Long stories, and the oldest of many, are read from the store again."""
+    monkeypatch.setattr(shelves, "EVENTS", 2)
+    monkeypatch.setattr(shelves, "SESSIONS", 1)
+    shelf = Shelf()
+    await opened(service)
+    await write(service, shelf, "1", "2", "3")
+    assert await write(service, shelf) == ["1", "2", "3"]
+    await service.create_session(app_name="app", user_id="ann", session_id="t")
+    other = SessionKey("app", "ann", "t")
+    for key in (other, KEY):
+        async with hold(service.slot, key, owner="me", lease=9000, shelf=shelf) as held:
+            if key == other:
+                await held.commit([spoke(text="1")])
+    assert len(shelf._stories) == 1
