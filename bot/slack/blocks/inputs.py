@@ -18,6 +18,8 @@ OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
 LABEL_LIMIT = 150
+EXACT = 10**15
+"""Numbers below this are written digit by digit."""
 LINE = 200
 """Characters beyond which a text gets several lines."""
 HINT_LIMIT = 300
@@ -145,8 +147,18 @@ def _number(field: Field) -> Block:
         "max_value": schema.get("maximum"),
         "initial_value": field.initial,
     }
-    known = {name: value for name, value in told.items() if isinstance(value, int | float)}
-    return element | {name: str(value) for name, value in known.items()}
+    whole = schema.get("type") == "integer"
+    texts = {name: _digits(value, whole=whole) for name, value in told.items()}
+    return element | {name: text for name, text in texts.items() if text}
+
+
+def _digits(value: object, *, whole: bool) -> str:
+    """A number as Slack writes it; empty when it cannot be."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < EXACT:
+        return ""
+    if value == int(value):
+        return str(int(value))
+    return "" if whole else f"{value:.6f}".rstrip("0").rstrip(".")
 
 
 def _typed(field: Field) -> Block:

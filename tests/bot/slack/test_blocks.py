@@ -10,12 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from bot.approvals.board import Inbox
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
-from bot.approvals.terms import Policy, Vote
+from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.payloads import Click, Clicker, Place, state_values
 from bot.slack.validate import message_problems, view_problems
 from bot.turns import Thread
@@ -475,7 +477,28 @@ ABOUT = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_slack_takes_the_largest_inbox() -> None:
+    """Home and the command's answer stay within Slack's limits, however much there is to list."""
+    record = approval(
+        args={f"a{n}": "x" * 5000 for n in range(50)},
+        policy=Policy(approvers=tuple(f"U{n:04}" for n in range(300))),
+    )
+    ended = record.model_copy(update={"status": "rejected", "decided_by": MAX})
+    waiting, done = (
+        tuple(each.model_copy(update={"id": f"{n}-0"}) for n in range(99))
+        for each in (record, ended)
+    )
+    listed = Inbox(waiting=waiting, asked=waiting, decided=done)
+    assert problems(Rendered("Your approvals", inbox_blocks(listed, each=5))) == []
+    assert view_problems(home_view(listed)) == []
+
+
+def _rules(names: list[str]) -> tuple[tuple[Quota, ...], ...]:
+    """A rule over these names, as many quotas as there are."""
+    return (tuple(Quota(names=(name,), count=2) for name in names),) if names else ()
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     args=st.dictionaries(st.text(max_size=120), JSON, max_size=8),
     text=st.text(max_size=6000),
@@ -502,10 +525,16 @@ def test_slack_takes_every_card(  # noqa: PLR0917
         reason=text,
         payload=payload,
         payload_schema=schema(**about),
-        policy=Policy(approvers=tuple(approvers)),
+        policy=Policy(approvers=tuple(approvers), rules=_rules(approvers)),
+        changes=(text[:2000], text[:20]),
+        unknown=len(text) % 2 == 1,
+        secrets=tuple(args)[:1],
+        defaults=tuple(args)[1:],
     )
     for message in (
         blocks.card(record, now=NOW, result=text),
+        blocks.withheld(record, now=NOW),
+        blocks.prompt(record, kind="reminder"),
         blocks.shortened(blocks.card(record, now=NOW)),
         blocks.asked(record, now=NOW),
         *blocks.answer(text),
