@@ -6,7 +6,7 @@ from agents.runtime.slot.port import Begun, Busy, SessionKey, Slot
 from agents.runtime.story import Story
 
 SESSIONS = 32
-EVENTS = 300
+EVENTS = 400
 """A story that outgrew this is read anew, from the newest events on."""
 
 
