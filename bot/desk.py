@@ -211,7 +211,7 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         runners={agent.name: runner(agent=agent) for agent in desk.agents},
         farewell=runner(agent=farewell()),
         secretary=secretary,
-        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies, owner=owner),
+        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies, owner=owner, limits=desk.index),
         owner=owner,
         lease=int(settings.lease * 1000),
         run_config=RunConfig(

@@ -18,6 +18,8 @@ from bot.errors import StoreUnavailable, StoreUnsafe
 
 Client = Redis | RedisCluster
 
+POOL = 8
+"""The most connections that one process opens."""
 OLDEST = 7
 """The first major version whose scripts may run when memory is full."""
 
@@ -48,6 +50,8 @@ def findings(info: Mapping[str, Any], *, production: bool, durable: bool) -> Ite
         yield Finding(
             level, f"the store drops keys when full: set maxmemory-policy {policy} to noeviction"
         )
+    if production and not info.get("db0"):
+        yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")
     yield from _persistence(info, durable=durable)
     yield from _pressure(info)
 
@@ -76,6 +80,9 @@ def _pressure(info: Mapping[str, Any]) -> Iterator[Finding]:
     used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
     if limit and used > limit * 0.8:
         yield Finding("warn", f"the store uses {100 * used // limit} % of its memory")
+    clients, most = info.get("connected_clients", 0), info.get("maxclients", 0)
+    if most and clients + POOL > most:
+        yield Finding("warn", f"the store has {clients} of its {most} connections in use")
 
 
 async def wait_for_store(client: Client, *, seconds: float) -> None:

@@ -11,6 +11,7 @@ walks through them; what is here too much is looked at once and struck off.
 | `{due}:audit` | zset | session -> when people were asked last (ms) | while it is there |
 | `{due}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{slack:<method>:<channel>}:until` | string | Slack wants no such call sooner | that long |
 | `{due}:dead` | zset | session -> when a turn of it was given up (ms), the newest | 90 days |
 | `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
 | `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
@@ -175,6 +176,16 @@ class Index:
         """The commands that forget that a turn of a session was given up."""
         return (("ZREM", self._dead, str(key)),)
 
+    async def hold_off(self, method: str, channel: str, *, seconds: float) -> None:
+        """Have no process make a call of Slack's in a channel for so long."""
+        lives = max(1, int(seconds * 1000))
+        await self.send((("SET", self._until(method, channel), 1, "PX", lives),))
+
+    async def held_off(self, method: str, channel: str) -> float:
+        """Seconds until a call of Slack's may be made in a channel; 0 when it may."""
+        [left] = await self.send((("PTTL", self._until(method, channel)),))
+        return max(0, left) / 1000
+
     async def dead(self) -> list[tuple[SessionKey, int]]:
         """The sessions in which a turn was given up, and when (ms), oldest first."""
         [found] = await self.send((("ZRANGE", self._dead, 0, -1, "WITHSCORES"),))
@@ -266,6 +277,9 @@ class Index:
 
     def _account(self, tenant: str, person: str) -> str:
         return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"
+
+    def _until(self, method: str, channel: str) -> str:
+        return f"{self._prefix}{{slack:{method}:{channel}}}:until"
 
     def _mark(self, channel: str) -> str:
         return f"{self._prefix}{{dm:{channel}}}:agent"

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -28,6 +29,18 @@ UPDATES = ("card_update", "asked_update", "ticket_update")
 PROMPTS = ("reminder", "escalation")
 
 
+class Limits(Protocol):
+    """What all processes know of Slack's limits, by method and channel."""
+
+    async def hold_off(self, method: str, channel: str, *, seconds: float) -> None:
+        """Have nobody make that call for so long."""
+        ...
+
+    async def held_off(self, method: str, channel: str) -> float:
+        """Seconds until that call may be made; 0 when it may."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What a post amounts to now: where it goes, and the messages it takes."""
@@ -39,15 +52,18 @@ class Message:
 class Outbox:
     """Everything owed, session by session: `debt = await outbox.debt(key)`."""
 
-    def __init__(self, *, slot: Slot, replies: Replies, owner: str = "") -> None:
+    def __init__(
+        self, *, slot: Slot, replies: Replies, owner: str = "", limits: Limits | None = None
+    ) -> None:
         """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay."""
         self.slot = slot
         self.replies = replies
         self.owner = owner
+        self.limits = limits
 
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
-        debt = Debt(key, slot=self.slot, replies=self.replies, owner=self.owner)
+        debt = Debt(key, slot=self.slot, replies=self.replies, owner=self.owner, limits=self.limits)
         await debt.look()
         debt.doubtful = {post.id for post in debt.posts}
         return debt
@@ -61,7 +77,15 @@ class Debt:
     `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at.
     """
 
-    def __init__(self, key: SessionKey, *, slot: Slot, replies: Replies, owner: str = "") -> None:
+    def __init__(
+        self,
+        key: SessionKey,
+        *,
+        slot: Slot,
+        replies: Replies,
+        owner: str = "",
+        limits: Limits | None = None,
+    ) -> None:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
         self.wait: float | None = None
@@ -72,6 +96,7 @@ class Debt:
         self._slot = slot
         self._replies = replies
         self._owner = owner
+        self._limits = limits
         self._ours_until = 0.0
         self._places: Mapping[str, str] = {}
         self._now = 0
@@ -100,8 +125,12 @@ class Debt:
         if self.wait is not None:
             return
         await self.look()
+        newest = {post.after: post.id for post in self.posts if _kind(post) in UPDATES}
         for post in self.posts:
-            result = await self._pay(post)
+            if newest.get(post.after, post.id) != post.id and _kind(post) in UPDATES:
+                result: Result = Posted("")  # a later one shows the same record
+            else:
+                result = await self._within_limits(post)
             if isinstance(result, Retry | Uncertain):
                 self._put_off(post, result)
                 return
@@ -114,6 +143,20 @@ class Debt:
         self.wait = result.after_s if isinstance(result, Retry) else LOOK_AGAIN
         why = result.why if isinstance(result, Uncertain) else "later"
         logs.warning("outbox.retried", post=post.id, why=why, wait_s=self.wait)
+
+    async def _within_limits(self, post: Post) -> Result:
+        """Pay one post unless Slack wants it later, and have everybody know when it does."""
+        if self._limits is None:
+            return await self._pay(post)
+        place = self._places.get(post.after or "", "").partition("|")[0]
+        channel = place or _place(post.body).channel
+        method = "chat.update" if _kind(post) in UPDATES else "chat.postMessage"
+        if wait := await self._limits.held_off(method, channel):
+            return Retry(wait)
+        result = await self._pay(post)
+        if isinstance(result, Retry):
+            await self._limits.hold_off(method, channel, seconds=result.after_s)
+        return result
 
     async def _pay(self, post: Post) -> Result:
         """Make one post, or change the one it is about."""

@@ -11,6 +11,7 @@ from bot.errors import StoreUnavailable, StoreUnsafe
 GOOD = {
     "redis_version": "7.2.4",
     "role": "master",
+    "db0": {"keys": 3},
     "maxmemory": 50_000_000,
     "maxmemory_policy": "noeviction",
     "used_memory": 1_000_000,
@@ -52,6 +53,11 @@ GOOD = {
         pytest.param({"rdb_last_bgsave_status": "err"}, False, False, ["refuse"], id="no snapshot"),
         pytest.param({"evicted_keys": 4}, False, False, ["warn"], id="has dropped keys"),
         pytest.param({"used_memory": 45_000_000}, True, False, ["warn"], id="nearly full"),
+        pytest.param(
+            {"connected_clients": 15, "maxclients": 20}, True, False, ["warn"], id="no room for us"
+        ),
+        pytest.param({"db0": None}, True, False, ["warn"], id="empty"),
+        pytest.param({"db0": None}, False, False, [], id="empty, as a new one is"),
     ],
 )
 def test_findings(changes, production, durable, expected):

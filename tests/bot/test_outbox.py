@@ -11,6 +11,7 @@ from agents.runtime.slot.port import Begun, Commit, Companions
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
 from bot.approvals.request import Approval, Copy, Policy
+from bot.index import Index
 from bot.outbox import LOOK_AGAIN, Outbox
 from bot.playground import ANA, BOT, MAX, LocalSlack
 from bot.playground.messages import full_text
@@ -215,7 +216,7 @@ async def test_a_change_of_a_card_that_was_never_posted_is_let_be(desk: Desk):
 
 
 async def test_a_card_of_another_session_is_not_taken_for_ours(desk: Desk):
-    """Two sessions owe a post of the same id into one channel; each is made, though one is sought."""
+    """Two sessions owe a post of the same id into one channel; each is made, though sought."""
     posts_owed = Post(
         id="card:3-0:0", body={"kind": "notice", "channel": "C0APPROVAL1", "text": "A"}
     )
@@ -241,3 +242,34 @@ async def test_a_process_that_lost_the_session_posts_nothing(desk: Desk):
     with pytest.raises(SessionConflict):
         await debt.pay()
     assert desk.said() == []
+
+
+async def test_only_the_newest_change_of_a_message_is_made(desk: Desk):
+    """Two changes of one card that are owed at once are one call: it shows the record as it is."""
+    card = Post(id="card", body={"kind": "notice", "channel": "C0APPROVAL1", "text": "A"})
+    await desk.owe(card)
+    await (await desk.outbox.debt(desk.key)).pay()
+    changes = [
+        Post(id=f"card@{n}", body={"kind": "card_update", "approval": "3-0"}, after="card")
+        for n in (1, 2, 3)
+    ]
+    await desk.owe(*changes, approvals=(question(desk, "C0APPROVAL1"),))
+    await (await desk.outbox.debt(desk.key)).pay()
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    assert len(desk.slack.calls("chat.update")) == 1
+    assert view
+    assert view.posts == []
+
+
+async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_url: str):
+    """One process is told to wait in a channel; another one does not even ask there."""
+    async with connect(store_url) as client:
+        outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, limits=Index(client))
+        desk.slack.fail("chat.postMessage", "ratelimited", seconds=30)
+        await desk.owe(answer(desk, 1, "hello"))
+        first, second = await outbox.debt(desk.key), await outbox.debt(desk.key)
+        await first.pay()
+        await second.pay()
+    assert len(desk.slack.calls("chat.postMessage")) == 1
+    assert first.wait == 30
+    assert 20 < second.wait <= 30
