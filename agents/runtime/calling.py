@@ -301,7 +301,7 @@ class Calling:
             question=question.model_copy(update={"changes": tuple(changes)}),
             args=cast(Response, to_json(self.args)),
             shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
-            placeholder=gate.waits(question.tool),
+            placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
         )
         return Outcome(call=self.call, report=Report(ask=ask))
 
