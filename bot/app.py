@@ -273,7 +273,7 @@ async def _open_door(settings: Settings, desk: Desk, door: AsyncExitStack) -> in
     if token:
         await door.enter_async_context(web.socket_mode(app, app_token=token.get_secret_value()))
     made = web.application(slack=app if secret else None, ready=desk.index.answers)
-    return await door.enter_async_context(web.serve(made, port=settings.port))
+    return await door.enter_async_context(web.serve(made, port=settings.port, host=settings.host))
 
 
 async def _until(work: Work, stopping: asyncio.Event) -> None:

@@ -241,6 +241,10 @@ class Settings(BaseSettings):
         validation_alias="PORT",
         description="Where web listens; 0: any.",
     )
+    host: str = Field(
+        default="0.0.0.0",  # noqa: S104 - a dyno's router is outside
+        description="The address web listens at; 127.0.0.1 where nobody outside shall knock.",
+    )
     dyno: str | None = Field(
         default=None,
         validation_alias="DYNO",

@@ -41,7 +41,7 @@ async def serve(
     made: web.Application,
     *,
     port: int,
-    host: str = "0.0.0.0",  # noqa: S104 - a dyno's router is outside
+    host: str,
 ) -> AsyncGenerator[int]:
     """Serve while the block runs; yields the port, which is a free one for 0.
 

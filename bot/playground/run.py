@@ -24,8 +24,9 @@ ROUTES = {
     "#partners": "reimbursement",
 }
 APPROVERS = (MAX.id, MIA.id)
+LOOPBACK = "127.0.0.1"
 STARTED = "at=bot.started"
-START_TIMEOUT = 20.0
+START_TIMEOUT = 60.0
 STOP_TIMEOUT = 25.0
 
 
@@ -139,6 +140,7 @@ def environment(slack: LocalSlack, *, store: str, ledger: Path, port: int) -> di
         "SLACK_SIGNING_SECRET": slack.signing_secret,
         "MODEL": REHEARSAL,
         "PORT": str(port),
+        "COUNTERSIGN_HOST": LOOPBACK,
         "COUNTERSIGN_ROUTES": json.dumps(ROUTES),
         "COUNTERSIGN_APPROVERS": ",".join(APPROVERS),
         "COUNTERSIGN_APPROVERS_CHANNEL": "#approvals",
@@ -157,6 +159,7 @@ def local(slack: LocalSlack, settings: Settings) -> Settings:
         "slack_app_token": None,
         "roles": get_args(Role),
         "port": 0,
+        "host": LOOPBACK,
     }
     usual: dict[str, object] = {
         "routes": {channel: Route(agent=agent) for channel, agent in ROUTES.items()},
