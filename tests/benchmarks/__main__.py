@@ -4,9 +4,14 @@ import json
 import math
 import sys
 
-from tests.benchmarks import approvals, gemini, runtime
+from tests.benchmarks import approvals, gemini, runtime, store
 
-SUITES = {"approvals": approvals.measure, "gemini": gemini.measure, "runtime": runtime.measure}
+SUITES = {
+    "approvals": approvals.measure,
+    "gemini": gemini.measure,
+    "runtime": runtime.measure,
+    "store": store.measure,
+}
 
 
 def main(arguments: list[str]) -> int:

