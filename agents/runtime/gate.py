@@ -34,7 +34,10 @@ def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
 
 
 def superseded(story: Story, call: Call, question: Question) -> list[Call]:
-    """The open requests of earlier turns that ask for the very same as `question`."""
+    """The open requests of earlier turns that ask for the very same as `question`.
+
+    Whether an interrupted call happened is another question: it stays open until somebody looked.
+    """
     return [
         older
         for older in story.unsettled.values()
@@ -42,6 +45,7 @@ def superseded(story: Story, call: Call, question: Question) -> list[Call]:
         and older.version < call.version
         and older.question is not None
         and older.question.digest == question.digest
+        and not older.question.unknown
     ]
 
 
@@ -59,6 +63,7 @@ def rejected_before(story: Story, call: Call, question: Question) -> Call | None
             and older.answer.outcome == "rejected"
             and older.question is not None
             and older.question.digest == question.digest
+            and not older.question.unknown
             and older.decided_at > story.heard_at
         ),
         None,

@@ -12,6 +12,7 @@ ASKED = (
     asks("3-0", "2-0 pay", digest="d"),
     answered(response("2-0 pay"), asked=("2-0",)),
 )
+LOST = (*ASKED[:2], asks("3-0", "2-0 pay", digest="d", unknown=True))
 AGAIN = (*ASKED, said(inv="i2"), spoke("6-0 pay", inv="i2"))
 NO = (*ASKED, answers("3-0", confirmed=False), answered(response("2-0 pay", error="no")))
 
@@ -26,6 +27,13 @@ def question(**changes: object) -> Question:
     [
         pytest.param(AGAIN, "6-0", question(), ["2-0"], id="asked in a later turn"),
         pytest.param(AGAIN, "6-0", question(digest="e"), [], id="about something else"),
+        pytest.param(
+            (*LOST, said(inv="i2"), spoke("5-0 pay", inv="i2")),
+            "5-0",
+            question(),
+            [],
+            id="whether it happened",
+        ),
         pytest.param(ASKED, "2-0", question(), [], id="by itself"),
         pytest.param(
             (*ASKED, answers("3-0", confirmed=True), said(), spoke("7-0 pay")),
@@ -47,6 +55,13 @@ def test_superseded(events, call, asked, expected):
     [
         pytest.param((*NO, spoke("7-0 pay")), "7-0", question(), True, id="at once"),
         pytest.param((*NO, spoke("7-0 pay")), "7-0", question(digest="e"), False, id="another"),
+        pytest.param(
+            (*LOST, answers("3-0", confirmed=False), spoke("5-0 pay")),
+            "5-0",
+            question(),
+            False,
+            id="looked after",
+        ),
         pytest.param(
             (*NO, said(inv="i2"), spoke("8-0 pay", inv="i2")), "8-0", question(), False, id="asked"
         ),
