@@ -5,7 +5,17 @@ from dataclasses import replace
 from datetime import timedelta
 
 from agents import SessionKey, Slot, StoreUnavailable
-from bot.approvals.decision import UNKNOWN, UNSURE, Decision, Outcome, attempt, change, told, weigh
+from bot.approvals.decision import (
+    UNKNOWN,
+    UNSURE,
+    Decision,
+    Outcome,
+    attempt,
+    change,
+    is_elsewhere,
+    told,
+    weigh,
+)
 from bot.approvals.request import Approval, Command, lapse
 
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
@@ -31,12 +41,13 @@ async def decide(
     StoreUnavailable when the store does not answer, or others are always faster.
     """
     for _ in range(TRIES):
-        view = await slot.read(key, parts=("approvals",))
+        view = await slot.read(key, parts=("approvals", "posts"))
         record = view and view.approvals.get(decision.button.approval)
         if view is None or record is None:
             return UNKNOWN
         approval, now = Approval.from_record(record), view.now
-        if not decision.button.fits(approval):
+        elsewhere = is_elsewhere(approval, decision.card, view.places)
+        if elsewhere or not decision.button.fits(approval):
             return UNKNOWN
         if approval.policy.groups and standing:
             names = await standing(decision.person.id, approval.policy.groups)

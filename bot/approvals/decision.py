@@ -31,7 +31,8 @@ Kind = Literal[
 class Decision:
     """Who pressed which button, and what they entered.
 
-    `values` are the raw values of the inputs by field; None when there are no inputs.
+    `values` are the raw values of the inputs by field; None when there are no inputs. `card` is the
+    `channel|ts` of the message with the button, empty where there is none.
     """
 
     button: Button
@@ -39,6 +40,7 @@ class Decision:
     act: Act
     values: Mapping[str, JsonValue] | None = None
     reason: str | None = None
+    card: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,21 @@ def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Ou
         return replace(UNKNOWN, approval=approval)
     why = "happened" if happened else "withdrawn"
     return closed(approval, "cancelled", now=now, why=why, by=decision.person.id)
+
+
+def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bool:
+    """Whether a button was pressed on a message that is none of the approval's.
+
+    `places` are where posts went. A card whose place is not written down yet may be anywhere.
+    """
+    posts = {copy.post: "" for copy in approval.copies}
+    posts |= {approval.notice: ""} if approval.notice else {}
+    for post, place in places.items():
+        owner = post.partition("@")[0]
+        if owner in posts and place:
+            posts[owner] += f" {place}"
+    known = [place for found in posts.values() for place in found.split()]
+    return bool(card and posts and all(posts.values())) and card not in known
 
 
 def change(before: Approval, after: Approval, *, now: int) -> Decide:

@@ -129,7 +129,9 @@ class Clicks:
         if person is None:
             self.tell(click.by, click.place, WHO)
             return
-        decision = Decision(button=button, person=person, act=act, values=click.values)
+        decision = Decision(
+            button=button, person=person, act=act, values=click.values, card=click.card
+        )
         outcome = await self._decided(key, decision)
         if outcome.kind not in ("decided", "withdrawn"):
             self.tell(click.by, click.place, sentence(outcome))

@@ -74,7 +74,8 @@ class Click:
     """Somebody pressed one of the buttons on a message or modal.
 
     `button` is None when its value is none of ours; `page` counts parts of a long call from 0.
-    `values` is what stands in the inputs now, by the field's name. `view` is the modal's id.
+    `values` is what stands in the inputs now, by the field's name. `view` is the modal's id, `card`
+    the `channel|ts` of the message.
     """
 
     action: str
@@ -86,6 +87,7 @@ class Click:
     values: Values = field(default_factory=dict[str, JsonValue])
     page: int = 0
     view: str = ""
+    card: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +191,14 @@ def click(body: Payload) -> Click | Ignored:
         values=state_values(_mapping(body.get("state"))),
         page=int(page) if page.isdecimal() else 0,
         view=_text(_mapping(body.get("view")).get("id")),
+        card=_card(_mapping(body.get("container"))),
     )
+
+
+def _card(container: Payload) -> str:
+    """The place of the message that was clicked; what only one person sees has none."""
+    channel, ts = _text(container.get("channel_id")), _text(container.get("message_ts"))
+    return f"{channel}|{ts}" if channel and ts and not container.get("is_ephemeral") else ""
 
 
 def submission(body: Payload) -> Submission | Ignored:

@@ -76,6 +76,8 @@ class Refused:
 
 Result = Posted | Retry | Uncertain | Refused
 
+THINKING = "is thinking…"
+
 _SHARED = ("is_ext_shared", "is_pending_ext_shared")
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
 _UNSHOWABLE = frozenset(
@@ -137,6 +139,18 @@ class Replies:
             self._client.chat_postEphemeral(
                 channel=thread.channel, user=person, text=text, thread_ts=thread.ts or None
             )
+        )
+
+    async def thinking(self, thread: Thread) -> None:
+        """Show under a thread that an answer is on its way; Slack takes it away with the answer.
+
+        It may be lost: nothing depends on it.
+        """
+        await self._ended(
+            self._client.assistant_threads_setStatus(
+                channel_id=thread.channel, thread_ts=thread.ts, status=THINKING
+            ),
+            within=QUICK,
         )
 
     async def respond(self, url: str, text: str) -> Result:

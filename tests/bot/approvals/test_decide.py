@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from agents import SessionKey, Slot, StoreUnavailable
+from agents import Companions, SessionKey, Slot, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals import posts
 from bot.approvals.decide import decide, settle
+from bot.approvals.decision import is_elsewhere
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy
 from tests.bot.approvals.conftest import put
-from tests.bot.approvals.samples import KEY, SCHEMA, click, person, session
+from tests.bot.approvals.samples import KEY, SCHEMA, approval, click, person, session
 
 ROOT = Path(__file__).parents[3]
 TWO = Policy(approvers=("UBOSS", "UCFO", "UCTO"), quorum=2)
@@ -342,3 +345,46 @@ async def test_always_too_slow():
     late = await put(slot, id="5-0", left=-1)
     with pytest.raises(StoreUnavailable):
         await settle(slot, KEY, late.id)
+
+
+@pytest.mark.parametrize(
+    ("places", "card", "elsewhere"),
+    [
+        pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C1|1", False, id="its card"),
+        pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C2|2", False, id="its line"),
+        pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C1|9", True, id="another one"),
+        pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C9|1", True, id="elsewhere"),
+        pytest.param({"card:3-0:0": "C1|1"}, "C1|9", False, id="not all of them are written down"),
+        pytest.param({}, "C1|1", False, id="none is written down"),
+        pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "", False, id="a modal"),
+        pytest.param(
+            {"card:3-0:0": "C1|1", "asked:3-0": "C2|2", "asked:3-0@2": "C2|5"},
+            "C2|5",
+            False,
+            id="a line that was said anew",
+        ),
+    ],
+)
+async def test_a_button_on_another_message(places, card, elsewhere):
+    """A button decides on its own cards only, as far as it is known where they are."""
+    assert is_elsewhere(approval(), card, places) is elsewhere
+
+
+async def test_a_card_that_was_copied_elsewhere_decides_nothing(slot: Slot):
+    """The very button on another message belongs to no request that is known there."""
+    asked = await put(slot, notice="")
+    begun = await slot.begin(KEY, owner="post", lease=1000)
+    (owed,) = [posts.card(asked, copy) for copy in asked.copies]
+    await slot.commit(
+        KEY,
+        Commit(
+            id="post",
+            fence=begun.fence,
+            version=begun.version,
+            companions=Companions(posts=[owed]),
+        ),
+    )
+    await slot.posted(KEY, {owed.id: "CBOSS|1.5"})
+    there = await decide(slot, KEY, click(asked, card="CBOSS|9.9"))
+    assert (there.kind, (await kept(slot)).status) == ("unknown", "pending")
+    assert (await decide(slot, KEY, click(asked, card="CBOSS|1.5"))).kind == "decided"
