@@ -120,6 +120,12 @@ class Debt:
             id_: Approval.from_record(record) for id_, record in view.approvals.items()
         }
 
+    async def announce(self) -> None:
+        """Show in the thread that what was just said there is being worked on."""
+        thread = thread_of(self.key)
+        if self.inbox and thread.ts:
+            await self._replies.thinking(thread)
+
     async def pay(self) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand."""
         if self.wait is not None:

@@ -194,6 +194,7 @@ class Worker:
 
     async def _serve(self, key: SessionKey, debt: Debt) -> None:
         """Work off the inbox; what each stored event owes is paid before the next step."""
+        await debt.announce()
         runner = self._runners.get(key.app, self._farewell)
         run = runner.serve(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
         async with aclosing(run) as events:

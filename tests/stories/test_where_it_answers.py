@@ -1,5 +1,10 @@
 """Where the bot answers, and which agent it is."""
 
+import asyncio
+
+from google.genai import types
+
+from agents import Agent, LlmResponse
 from bot.playground import ANA, BOT
 from tests.stories.conftest import Opening
 from tests.stories.office import Office
@@ -102,3 +107,22 @@ async def test_what_bots_say_is_not_answered(office: Office):
     await office.answer(thread, "Paid")
     assert delivered.status == 200
     assert office.amounts() == [5]
+
+
+async def test_a_thread_shows_that_an_answer_is_on_its_way(open_office: Opening):
+    """While the model is at work the thread says so; the answer takes it away."""
+    answered = asyncio.Event()
+
+    class Slow:
+        async def generate_content_async(self, request, *, stream=False):
+            await answered.wait()
+            part = types.Part(text="Here I am.")
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    agent = Agent(name="reimbursement", model=Slow())
+    office = await open_office(agents=[agent], routes={"#expenses": "reimbursement"})
+    thread = await office.ask("are you there?")
+    await office.slack.wait_for(lambda: office.slack.status("expenses", thread))
+    answered.set()
+    await office.answer(thread, "Here I am.")
+    assert office.slack.status("expenses", thread) == ""
