@@ -27,7 +27,7 @@ METHODS = ("chat.postMessage", "chat.update", "conversations.replies", "conversa
 KINDS = (
     *("crash", "crash", "anywhere", "anywhere", "kill", "kill", "stop", "stop", "term", "store"),
     *("cut", "delay", "hole", "drop", "drop", "flush", "slack", "slack", "slack"),
-    *("again", "deaf", "ledger", "skew", "moody", "hints"),
+    *("again", "deaf", "ledger", "skew", "moody", "hints", "caught", "caught", "caught"),
 )
 
 
@@ -150,6 +150,9 @@ def _trouble(kind: str, process: str, chance: random.Random) -> tuple[Trouble, .
             target = f"{chance.choice(METHODS)} {chance.choice(SLACK)}"
             times = chance.randint(1, 3)
             return tuple(Trouble(at, kind, target, chance.uniform(0.3, 1.2)) for _ in range(times))
+        case "caught":
+            slow = Trouble(at, "ledger", "slow", 0.4)
+            return (slow, Trouble(at, "kill", "actor"))
         case "ledger":
             return (Trouble(at, kind, chance.choice(("slow", "fails")), chance.uniform(0.2, 1.6)),)
         case "drop":

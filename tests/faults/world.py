@@ -287,6 +287,8 @@ class World:
     async def _signalled(self, trouble: Trouble) -> None:
         """SIGKILL, SIGTERM, or SIGSTOP for a while; `actor` is whoever is in the middle of an act."""
         pid = await self._actor() if trouble.target == "actor" else self._pids[trouble.target]
+        if pid is None:
+            return
         how = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "stop": signal.SIGSTOP}
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, how[trouble.kind])
@@ -294,15 +296,22 @@ class World:
                 await asyncio.sleep(trouble.seconds)
                 os.kill(pid, signal.SIGCONT)
 
-    async def _actor(self) -> int:
-        """The process that has a session in hand, as soon as something happens outside."""
-        while True:
-            async with self._http.get(f"{self._ledger}/all") as response:
-                acts = await response.json()
-            if acts:
+    async def _actor(self) -> int | None:
+        """The process that is in the middle of an act that begins now; None when none does."""
+        known, end = len(await self._acts()), time.monotonic() + 3
+        while time.monotonic() < end:
+            acts = await self._acts()
+            if len(acts) > known:
                 tag = acts[-1]["key"].rpartition(":")[0]
-                return int((await self._redis.hget(f"b:{{{tag}}}:m", "owner")).split(":")[1])
+                owner = await self._redis.hget(f"b:{{{tag}}}:m", "owner")
+                return int(owner.split(":")[1]) if owner else None
             await asyncio.sleep(0.005)
+        return None
+
+    async def _acts(self) -> list[dict]:
+        """What happened outside so far."""
+        async with self._http.get(f"{self._ledger}/all") as response:
+            return await response.json()
 
     async def _again(self) -> None:
         """Deliver everything so far once more, newest first, as if nobody had said 200."""
@@ -389,8 +398,6 @@ class World:
     async def _look(self, drained: list[float]) -> Evidence:
         views = await self._views()
         owners = {tag: await self._redis.hget(f"b:{{{tag}}}:m", "owner") or "" for tag in views}
-        async with self._http.get(f"{self._ledger}/all") as response:
-            acts = await response.json()
         return Evidence(
             sent=[self._as_sent(*each) for each in self._sent],
             clicks=self._clicks,
@@ -398,7 +405,7 @@ class World:
             owners=owners,
             ready=await self._redis.zrange("b:{due}:ready", 0, -1),
             due=await self._redis.zrange("b:{due}:appr", 0, -1),
-            acts=acts,
+            acts=await self._acts(),
             shown=list(self._shown()),
             immortal=[
                 name async for name in self._redis.scan_iter("*") if await self._redis.ttl(name) < 0
