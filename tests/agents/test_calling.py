@@ -7,8 +7,10 @@ import pytest
 
 from agents import (
     Agent,
+    Companions,
     FunctionTool,
     LongRunningFunctionTool,
+    Record,
     RunConfig,
     SessionKey,
     SessionService,
@@ -284,3 +286,25 @@ async def test_an_initial_error_closes_a_long_running_call():
     await at.say()
     view = await at.service.slot.read(SessionKey("root", "ann", "s"))
     assert dict(view.open) == {}
+
+
+@pytest.mark.parametrize("status", ["pending", "void"])
+async def test_the_store_does_not_give_leave(status: str):
+    """An answer alone starts nothing where the store keeps an approval that is not approved."""
+
+    def companion(_key, story, new, **_told) -> Companions:
+        asked = [(name, q) for event in new for name, q in event.questions.items()]
+        records = [
+            Record(
+                id=name, status=status, rev=1, digest=q.digest, deadline=None, run_by=None, body={}
+            )
+            for name, q in asked
+        ]
+        return Companions(approvals=records)
+
+    agent = Agent(name="root", tools=[GATED])
+    at = await Desk(agent, [call("pay", amount=5), "Not yet."], companion=companion).open()
+    await at.say()
+    events = await at.answer()
+    assert status in results(events)[0]["error"]
+    assert texts(events) == ["Not yet."]

@@ -123,3 +123,36 @@ def test_what_the_model_reads(told, words):
     """Each is an error that says what did not happen, and why."""
     assert words in told["error"]
     assert "pay" in told["error"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({"args": {"a": 2}}, ["a: was 1, is now 2"], id="another value"),
+        pytest.param({"args": {}}, ["a: was 1, is gone"], id="a parameter less"),
+        pytest.param({"args": {"a": 1, "b": 2}}, ["b: was not there, is now 2"], id="one more"),
+        pytest.param({"agent": "other"}, ["agent: was root, is now other"], id="another agent"),
+        pytest.param(
+            {"contract": "v2"},
+            ["pay itself is another version: its parameters, defaults or effects"],
+            id="another version",
+        ),
+        pytest.param(
+            {"contract": "v2", "args": {"a": 2}},
+            ["a: was 1, is now 2", "pay itself is another version"],
+            id="both",
+        ),
+        pytest.param({}, [], id="nothing"),
+    ],
+)
+def test_differences(changes, expected):
+    """People read what is different from what they agreed to."""
+    before = question(args={"a": 1})
+    assert gate.differences(before, before.model_copy(update=changes)) == expected
+
+
+def test_secrets_are_not_told():
+    """That a secret changed is said, not what it is."""
+    before = question(args={"a": "x"}, secrets=("a",))
+    after = before.model_copy(update={"args": {"a": "y"}})
+    assert gate.differences(before, after) == ["a: was another value, is not shown"]

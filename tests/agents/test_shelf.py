@@ -6,6 +6,7 @@ from agents import SessionKey, SessionService
 from agents.runtime import shelf as shelves
 from agents.runtime.held import hold
 from agents.runtime.shelf import Shelf
+from agents.runtime.slot.port import Busy
 from tests.agents.samples import spoke
 
 KEY = SessionKey("app", "ann", "s")
@@ -59,6 +60,17 @@ async def test_what_failed_is_not_kept(service: SessionService):
     with pytest.raises(OSError, match="power cut"):
         await fail()
     assert await write(service, shelf) == ["1"]
+
+
+async def test_in_other_hands(service: SessionService):
+    """A story is kept for when its session is free again."""
+    shelf = Shelf()
+    await opened(service)
+    await write(service, shelf, "1")
+    async with hold(service.slot, KEY, owner="other", lease=9000):
+        begun, story = await shelf.begin(service.slot, KEY, owner="me", lease=9000)
+        assert (isinstance(begun, Busy), story) == (True, None)
+    assert await write(service, shelf, "2") == ["1", "2"]
 
 
 async def test_the_shelf_is_short(service: SessionService, monkeypatch: pytest.MonkeyPatch):
