@@ -1,0 +1,41 @@
+"""The daily anchor: posted once a day, whoever looks and however often."""
+
+import json
+from datetime import timedelta
+
+from agents import SessionKey
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.decide import decide
+from bot.approvals.verify import root
+from bot.index import Index
+from bot.playground import LocalSlack
+from bot.slack.anchor import DailyAnchor
+from bot.slack.replies import Replies, web_client
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import KEY, click
+
+
+async def test_the_anchor_is_posted_once(store_url: str, session):
+    """Two clocks anchor one day: one message, with the root over every session's last hash."""
+    async with LocalSlack() as slack, connect(store_url) as client:
+        prefix = "anchor-test:"
+        slot, index = RedisSlot(client, prefix=prefix), Index(client, prefix=prefix)
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
+        general = slack.workspace.channel("general").id
+        clocks = [
+            DailyAnchor(slot, index, replies=replies, channel=general, ttl=timedelta(days=30))
+            for _ in range(2)
+        ]
+        assert await clocks[0].look() == 0
+        asked = await put(slot)
+        await index.send(index.approval_seen(KEY, asked.id, asked.asked_at))
+        await decide(slot, KEY, click(asked))
+        looked = [await clock.look() for clock in (*clocks, *clocks)]
+        assert looked == [1, 0, 0, 0]
+        posted = [m for m in slack.messages("general") if "Audit anchor" in m["text"]]
+        view = await slot.read(SessionKey.parse(asked.session), parts=("audit",))
+        head = view.audit[-1][1]
+        assert len(posted) == 1
+        assert root({asked.session: head}) in posted[0]["text"]
+        (kept,) = await index.anchors()
+        assert json.loads(kept)["heads"] == {asked.session: head}
