@@ -23,6 +23,7 @@ from agents.runtime.errors import ModelUnavailable, UsageError
 from agents.runtime.gemini import replies, wire
 from agents.runtime.gemini.refusals import RAISED, refusal
 from agents.runtime.model import LlmRequest, LlmResponse
+from agents.runtime.parts import content, text_part
 
 log = logging.getLogger(__name__)
 
@@ -181,8 +182,7 @@ def _config(request: LlmRequest) -> types.GenerateContentConfig:
 
 
 def _piece(text: str) -> LlmResponse:
-    piece = types.Content(role="model", parts=[types.Part(text=text)])
-    return LlmResponse(content=piece, partial=True)
+    return LlmResponse(content=content("model", [text_part(text)]), partial=True)
 
 
 def _unreadable() -> types.GenerateContentResponse:

@@ -123,19 +123,28 @@ def _failed(
 
 def _joined(chunks: Sequence[types.GenerateContentResponse]) -> list[types.Part]:
     """All parts; pieces of text in a row are one, except those with a signature of their own."""
-    parts: list[types.Part] = []
+    runs: list[list[types.Part]] = []
     for chunk in chunks:
         for part in _parts(chunk):
-            last = parts[-1] if parts else None
-            if last is not None and _plain(last) and _plain(part) and last.thought == part.thought:
-                parts[-1] = last.model_copy(update={"text": f"{last.text}{part.text}"})
+            if runs and _goes_on(runs[-1][-1], part):
+                runs[-1].append(part)
             else:
-                parts.append(part)
-    return parts
+                runs.append([part])
+    return [_one(run) for run in runs]
+
+
+def _goes_on(last: types.Part, part: types.Part) -> bool:
+    return _plain(last) and _plain(part) and last.thought == part.thought
 
 
 def _plain(part: types.Part) -> bool:
     return part.text is not None and part.thought_signature is None
+
+
+def _one(run: Sequence[types.Part]) -> types.Part:
+    if len(run) == 1:
+        return run[0]
+    return run[0].model_copy(update={"text": "".join(part.text or "" for part in run)})
 
 
 def _kept(parts: list[types.Part], ending: Ending) -> tuple[list[types.Part], bool]:
