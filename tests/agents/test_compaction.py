@@ -215,6 +215,43 @@ async def test_a_summary_that_fails_is_done_without(failure: object):
     assert [len(request.contents) for request in model.requests] == [1, 3, 1, 3, 1, 2]
 
 
+class Minutes:
+    """A model that numbers its summaries and notes how each conversation began."""
+
+    def __init__(self) -> None:
+        """Nothing was said yet."""
+        self.summaries = 0
+        self.began: list[str] = []
+
+    async def generate_content_async(
+        self, request: LlmRequest, *, stream: bool = False
+    ) -> AsyncIterator[LlmResponse]:
+        """A summary where one is asked for, else a word."""
+        del stream
+        text = "Well."
+        if request.system_instruction == INSTRUCTION:
+            self.summaries += 1
+            text = f"Summary {self.summaries}."
+        else:
+            self.began.append(request.contents[0].parts[0].text)
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
+
+
+async def test_a_summary_is_always_within_reach():
+    """However long a session grows, a process that never saw it reads the newest summary."""
+    model, service = Minutes(), InMemorySessionService()
+    for _ in range(230):
+        runner = Runner(
+            agent=Agent(name="root", model=model),
+            session_service=service,
+            auto_create_session=True,
+        )
+        assert await say(runner, "Go on.", RunConfig(window=10_000)) == ["Well."]
+        expected = f"{SO_FAR}Summary {model.summaries}." if model.summaries else "Go on."
+        assert model.began[-1] == expected
+    assert model.summaries == 5
+
+
 class Signing:
     """A model that signs its calls, answers from a script, and reads as Gemini does."""
 
