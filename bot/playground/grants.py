@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-
-from bot.slack.shapes import JsonObject
+from typing import Any
 
 TRIGGER_SECONDS = 3
 RESPONSE_SECONDS = 30 * 60
@@ -16,7 +15,7 @@ class Refused(Exception):
     def __init__(self, error: str, **details: object) -> None:
         super().__init__(error)
         self.error = error
-        self.details: JsonObject = details
+        self.details: dict[str, Any] = details
 
 
 def require(holds: object, error: str) -> None:

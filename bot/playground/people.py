@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import Any
 from zoneinfo import ZoneInfo
-
-from bot.slack.shapes import JsonObject
 
 TEAM_ID = "T0LOCALWORK"
 TEAM_NAME = "Local Workspace"
@@ -59,12 +58,12 @@ PEOPLE = (ANA, BEN, MAX, MIA, PAT, BOT)
 GROUPS = (UserGroup("S0LOCALMGR1", "managers", "Managers", (MAX.id, MIA.id)),)
 
 
-def user_object(person: Person, *, now: float) -> JsonObject:
+def user_object(person: Person, *, now: float) -> dict[str, Any]:
     """What users.info says of a person, seen from our team; `now` fixes the zone's offset.
 
     A deactivated person has no zone any more, as in Slack.
     """
-    user: JsonObject = {
+    user: dict[str, Any] = {
         "id": person.id,
         "team_id": person.team_id,
         "name": person.name,
@@ -80,9 +79,9 @@ def user_object(person: Person, *, now: float) -> JsonObject:
     return user
 
 
-def profile(person: Person) -> JsonObject:
+def profile(person: Person) -> dict[str, Any]:
     """The profile inside a user object; the address is hidden from other companies."""
-    entry: JsonObject = {
+    entry: dict[str, Any] = {
         "real_name": person.real_name,
         "display_name": person.name,
         "real_name_normalized": person.real_name,
@@ -102,7 +101,7 @@ def profile(person: Person) -> JsonObject:
     return entry
 
 
-def outside_fields(person: Person) -> JsonObject:
+def outside_fields(person: Person) -> dict[str, Any]:
     """What an event adds when its author belongs to another company."""
     if person.team_id == TEAM_ID:
         return {}
@@ -120,7 +119,7 @@ def outside_fields(person: Person) -> JsonObject:
     return {"user_team": person.team_id, "source_team": person.team_id, "user_profile": card}
 
 
-def bot_profile() -> JsonObject:
+def bot_profile() -> dict[str, Any]:
     """The bot as it stands in each of its messages."""
     return {
         "id": BOT_ID,
@@ -134,7 +133,7 @@ def bot_profile() -> JsonObject:
     }
 
 
-def _standing(person: Person, now: float) -> JsonObject:
+def _standing(person: Person, now: float) -> dict[str, Any]:
     zone = ZoneInfo(person.tz)
     offset = datetime.fromtimestamp(now, UTC).astimezone(zone).utcoffset()
     return {

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self, get_args
+from typing import Protocol, Self, get_args
 
 from pydantic import SecretStr
 
-from bot.playground.local_slack import LocalSlack
 from bot.playground.people import MAX, MIA
 from bot.settings import REHEARSAL, Role, Route, Settings
 
@@ -131,7 +130,19 @@ class BotProcess:
                 self._started.set()
 
 
-def environment(slack: LocalSlack, *, store: str, ledger: Path, port: int) -> dict[str, str]:
+class Reachable(Protocol):
+    """What a bot has to know of a workspace on this machine."""
+
+    bot_token: str
+    signing_secret: str
+
+    @property
+    def api_url(self) -> str:
+        """Where its Web API is."""
+        ...
+
+
+def environment(slack: Reachable, *, store: str, ledger: Path, port: int) -> dict[str, str]:
     """What a bot in a process of its own has to know of a workspace on this machine."""
     return {
         "REDIS_URL": store,
@@ -150,7 +161,7 @@ def environment(slack: LocalSlack, *, store: str, ledger: Path, port: int) -> di
     }
 
 
-def local(slack: LocalSlack, settings: Settings) -> Settings:
+def local(slack: Reachable, settings: Settings) -> Settings:
     """The settings of a bot for a workspace on this machine, where nothing else is said."""
     told: dict[str, object] = {
         "slack_api_url": slack.api_url,

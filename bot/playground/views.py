@@ -4,18 +4,24 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from bot.playground.grants import Refused, require
-from bot.playground.messages import complete
 from bot.playground.people import APP_ID, BOT_ID, TEAM_ID
 from bot.slack.shapes import JsonObject
 
 STACK_LIMIT = 3
 
 
-class Views:
-    """Each person's open modals, lowest first, and their Home."""
+Complete = Callable[[list[JsonObject], Callable[[], str]], list[JsonObject]]
 
-    def __init__(self, new_id: Callable[[str], str]) -> None:
+
+class Views:
+    """Each person's open modals, lowest first, and their Home.
+
+    `complete` gives blocks what Slack fills in.
+    """
+
+    def __init__(self, new_id: Callable[[str], str], *, complete: Complete) -> None:
         self._new_id = new_id
+        self._complete = complete
         self.stacks: dict[str, list[JsonObject]] = {}
         self.homes: dict[str, JsonObject] = {}
 
@@ -102,7 +108,7 @@ class Views:
             "id": view_id,
             "team_id": TEAM_ID,
             "type": view["type"],
-            "blocks": complete(view["blocks"], lambda: self._new_id("b")),
+            "blocks": self._complete(view["blocks"], lambda: self._new_id("b")),
             "private_metadata": view.get("private_metadata") or "",
             "callback_id": view.get("callback_id") or "",
             "state": {"values": {}},

@@ -4,20 +4,56 @@ import asyncio
 import json
 from base64 import b64decode
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from aiohttp import web
 
 from bot.playground.feed import Feed
 from bot.playground.grants import Refused
-from bot.playground.methods import METHODS, Call
+from bot.playground.methods import chat, conversations, directory, views
+from bot.playground.methods.call import Call
 from bot.playground.methods.response_url import respond
 from bot.playground.sockets import Sockets
 from bot.playground.workspace import Workspace
 from bot.slack.manifest import SCOPES
 from bot.slack.shapes import JsonObject
+
+Method = Callable[[Call], JsonObject]
+
+METHODS: Mapping[str, tuple[Method, tuple[str, ...]]] = MappingProxyType(
+    {
+        "auth.test": (directory.auth_test, ()),
+        "assistant.threads.setStatus": (chat.set_status, ("channel_id", "thread_ts", "status")),
+        "bots.info": (directory.bot_info, ()),
+        "chat.delete": (chat.delete, ("channel", "ts")),
+        "chat.getPermalink": (chat.get_permalink, ("channel", "message_ts")),
+        "chat.postEphemeral": (chat.post_ephemeral, ("channel", "user")),
+        "chat.postMessage": (chat.post_message, ("channel",)),
+        "chat.update": (chat.update, ("channel", "ts")),
+        "conversations.history": (conversations.history, ("channel",)),
+        "conversations.info": (conversations.info, ("channel",)),
+        "conversations.join": (conversations.join, ("channel",)),
+        "conversations.list": (conversations.list_all, ()),
+        "conversations.members": (conversations.members, ("channel",)),
+        "conversations.open": (conversations.open_dm, ()),
+        "conversations.replies": (conversations.replies, ("channel", "ts")),
+        "reactions.add": (chat.add_reaction, ("channel", "name", "timestamp")),
+        "team.info": (directory.team_info, ()),
+        "usergroups.list": (directory.group_list, ()),
+        "usergroups.users.list": (directory.group_members, ("usergroup",)),
+        "users.info": (directory.user_info, ("user",)),
+        "users.list": (directory.user_list, ()),
+        "users.lookupByEmail": (directory.user_by_email, ("email",)),
+        "views.open": (views.open_view, ("trigger_id", "view")),
+        "views.publish": (views.publish_view, ("user_id", "view")),
+        "views.push": (views.push_view, ("trigger_id", "view")),
+        "views.update": (views.update_view, ("view",)),
+    }
+)
+"""What there is: the method's name -> what runs, and what it must be given."""
 
 FaultKind = Literal["ratelimited", "error", "html", "slow", "lost", "refused"]
 

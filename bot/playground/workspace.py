@@ -12,6 +12,7 @@ from bot.playground import envelopes, inputs
 from bot.playground.channels import Channel, default_channels
 from bot.playground.grants import Grants, Refused, require
 from bot.playground.inputs import CannotDo, Draft, Placed
+from bot.playground.messages import complete
 from bot.playground.people import BOT, GROUPS, PEOPLE, TEAM_ID, Person, UserGroup
 from bot.playground.views import Views
 from bot.slack.shapes import JsonObject
@@ -37,7 +38,7 @@ class Workspace:
         self.people = {person.id: person for person in people}
         self.groups = {group.id: group for group in groups}
         self.channels = {channel.id: channel for channel in channels()}
-        self.views = Views(self.new_id)
+        self.views = Views(self.new_id, complete=complete)
         self.grants = Grants(self.new_id)
         self.drafts: dict[tuple[str, str], Draft] = {}
         self.statuses: dict[tuple[str, str], tuple[str, float]] = {}
