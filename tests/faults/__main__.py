@@ -28,8 +28,8 @@ def main() -> int:
     results = asyncio.run(_play(list(seeds), at_once=given.at_once))
     for result in results:
         if result.violations or one:
-            print(timeline(result))
-    print(table(results, seconds=time.monotonic() - began))
+            sys.stdout.write(timeline(result) + "\n")
+    sys.stdout.write(table(results, seconds=time.monotonic() - began) + "\n")
     return 1 if any(result.violations for result in results) else 0
 
 
@@ -37,9 +37,9 @@ async def _play(seeds: list[int], *, at_once: int) -> list[Result]:
     found: list[Result] = []
     async for result in played([planned(seed) for seed in seeds], at_once=at_once):
         found.append(result)
-        mark = "!" if result.violations else "."
-        print(mark, end="", flush=True, file=sys.stderr)
-    print(file=sys.stderr)
+        sys.stderr.write("!" if result.violations else ".")
+        sys.stderr.flush()
+    sys.stderr.write("\n")
     return sorted(found, key=lambda result: result.plan.seed)
 
 

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import re
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
@@ -96,7 +97,8 @@ def tell_where() -> None:
             if frame is not None:
                 way.append(f"{frame.f_code.co_filename.rpartition('/')[2]}:{frame.f_lineno}")
             coroutine = getattr(coroutine, "cr_await", getattr(coroutine, "ag_await", None))
-        print(f"{time.time():.3f} stands {' > '.join(way)}", flush=True)
+        sys.stdout.write(f"{time.time():.3f} stands {' > '.join(way)}\n")
+    sys.stdout.flush()
 
 
 class Ledger:

@@ -62,7 +62,8 @@ async def main() -> None:
     runner = web.AppRunner(Books().application(), access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
-    print(runner.addresses[0][1], flush=True)
+    sys.stdout.write(f"{runner.addresses[0][1]}\n")
+    sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.read)
     await runner.cleanup()
 

@@ -139,23 +139,18 @@ def _with(plan: Plan, kind: str, chance: random.Random) -> Plan:
 
 def _trouble(kind: str, process: str, chance: random.Random) -> tuple[Trouble, ...]:
     at = chance.uniform(0.1, 2.0)
+    once = Trouble(at, kind, process, chance.uniform(0.2, 1.2))
     match kind:
-        case "kill" | "term":
-            return (Trouble(at, kind, process),)
         case "stop":
-            return (Trouble(at, kind, process, LEASE * chance.uniform(1.1, 1.8)),)
-        case "store":
-            return (Trouble(at, kind, seconds=chance.uniform(0.1, 0.6)),)
+            return (replace(once, seconds=LEASE * chance.uniform(1.1, 1.8)),)
         case "slack":
             target = f"{chance.choice(METHODS)} {chance.choice(SLACK)}"
-            times = chance.randint(1, 3)
-            return tuple(Trouble(at, kind, target, chance.uniform(0.3, 1.2)) for _ in range(times))
+            return (replace(once, target=target),) * chance.randint(1, 3)
         case "caught":
-            slow = Trouble(at, "ledger", "slow", 0.4)
-            return (slow, Trouble(at, "kill", "actor"))
+            return (Trouble(at, "ledger", "slow", 0.4), Trouble(at, "kill", "actor"))
         case "ledger":
-            return (Trouble(at, kind, chance.choice(("slow", "fails")), chance.uniform(0.2, 1.6)),)
+            return (replace(once, target=chance.choice(("slow", "fails"))),)
         case "drop":
-            return tuple(Trouble(at + 0.2 * n, kind) for n in range(chance.randint(1, 5)))
+            return tuple(replace(once, at=at + 0.2 * n) for n in range(chance.randint(1, 5)))
         case _:
-            return (Trouble(at, kind, seconds=chance.uniform(0.2, 1.2)),)
+            return (once,)

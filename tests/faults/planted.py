@@ -1,4 +1,4 @@
-"""Bugs that are planted into a bot, to see that the judge is not blind; each with a run that shows it.
+"""Bugs that are planted into a bot to see that the judge is not blind, each with its run.
 
 A bug is a patch of this process only: of the text of scripts, or of a function.
 """

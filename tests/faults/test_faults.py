@@ -19,7 +19,7 @@ async def _results(plans: list[Plan]) -> list[Result]:
 
 @pytest.mark.timeout(300)
 async def test_whatever_goes_wrong_no_promise_is_broken():
-    """Some runs out of the many: processes, store, network and Slack fail, and the judge is content."""
+    """Processes, store, network and Slack fail, and the judge finds nothing."""
     results = await _results([planned(seed) for seed in SEEDS])
     bad = [timeline(result) for result in results if result.violations]
     assert not bad, "\n".join([*bad, table(results, seconds=0)])

@@ -111,5 +111,5 @@ def order(slack: LocalSlack, ts: str) -> bool:
 
 async def until(holds) -> None:
     """Look now and then."""
-    while not holds():
+    while not holds():  # noqa: ASYNC110 - a look at every change would be the work
         await asyncio.sleep(0.2)

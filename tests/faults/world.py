@@ -253,24 +253,33 @@ class World:
 
     async def _befall(self, trouble: Trouble) -> None:
         self._note(f"fault {trouble.kind} {trouble.target} {trouble.seconds:.2f}")
+        if trouble.kind in ("kill", "term", "stop"):
+            await self._signalled(trouble)
+        elif trouble.kind in ("store", "cut", "delay", "hole", "drop", "flush", "hints"):
+            await self._befall_store(trouble)
+        else:
+            await self._befall_outside(trouble)
+
+    async def _befall_store(self, trouble: Trouble) -> None:
         match trouble.kind:
-            case "kill" | "term" | "stop":
-                await self._signalled(trouble)
             case "store":
                 self._store.kill()
                 await self._store.wait()
                 await asyncio.sleep(trouble.seconds)
                 await self._start_store()
-            case "cut" | "delay" | "hole":
-                self._proxy.become(trouble.kind)
-                await asyncio.sleep(trouble.seconds)
-                self._proxy.become("")
             case "drop":
                 self._proxy.become("drop")
             case "flush":
                 await self._redis.script_flush()
             case "hints":
                 await self._redis.delete("b:{due}:ready", "b:{due}:wake", "b:{due}:appr")
+            case way:
+                self._proxy.become(way)
+                await asyncio.sleep(trouble.seconds)
+                self._proxy.become("")
+
+    async def _befall_outside(self, trouble: Trouble) -> None:
+        match trouble.kind:
             case "slack":
                 method, _, kind = trouble.target.partition(" ")
                 self._slack.fail(method, kind, seconds=trouble.seconds)
@@ -285,7 +294,7 @@ class World:
                 await self._again()
 
     async def _signalled(self, trouble: Trouble) -> None:
-        """SIGKILL, SIGTERM, or SIGSTOP for a while; `actor` is whoever is in the middle of an act."""
+        """SIGKILL, SIGTERM, or SIGSTOP for a while; `actor` is in the middle of an act."""
         pid = await self._actor() if trouble.target == "actor" else self._pids[trouble.target]
         if pid is None:
             return
@@ -453,7 +462,7 @@ class World:
     async def _until(self, holds: Callable, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not (await found if asyncio.iscoroutine(found := holds()) else found):
+                while not (await found if asyncio.iscoroutine(found := holds()) else found):  # noqa: ASYNC110
                     await asyncio.sleep(0.02)
 
     def _note(self, text: str) -> None:
