@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 from collections.abc import Mapping
 from contextlib import aclosing
+from typing import Protocol
 
 from agents import (
     Agent,
@@ -23,7 +24,7 @@ from agents import (
     hold,
 )
 from bot import logs
-from bot.approvals.secretary import Secretary
+from bot.approvals.request import Approval
 from bot.guide import Fixed
 from bot.index import Claim, Index
 from bot.outbox import Debt, Outbox
@@ -42,6 +43,22 @@ GONE = "The agent of this conversation is not here any more, so nothing was done
 def farewell() -> Agent:
     """Who answers in sessions whose agent was taken away by a deploy."""
     return Agent(name="farewell", model=Fixed(GONE))
+
+
+class Secretary(Protocol):
+    """Who keeps a session's approvals in mind while a turn lasts (see approvals/secretary.py)."""
+
+    async def prepare(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
+        """A turn begins; these are the session's approvals."""
+        ...
+
+    async def settle(self, key: SessionKey) -> None:
+        """Close what the events stored since the last time left no reason to keep open."""
+        ...
+
+    def forget(self, key: SessionKey) -> None:
+        """The turn is over."""
+        ...
 
 
 class Worker:
