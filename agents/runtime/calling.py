@@ -75,7 +75,7 @@ class Calling:
             app_name=held.key.app,
             user_id=held.user(call.invocation),
             session_id=held.key.id,
-            idempotency_key=f"{held.key}:{call.id}",
+            idempotency_key=f"{held.name}:{call.id}",
             state=State(live),
             tool_confirmation=call.answer,
         )

@@ -73,6 +73,7 @@ class Held:
         """Take over what `begin` answered; `story` when it is known and not only its news."""
         self.slot = slot
         self.key = key
+        self.name = str(key)
         self.fence = begun.fence
         self.version = begun.version
         self.attempt = begun.attempt

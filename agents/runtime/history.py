@@ -7,7 +7,7 @@ person had talked on is told where it arrived.
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from google.genai import types
@@ -42,7 +42,7 @@ def contents(
     reader = _Reader(agent, story, strand, notes=notes or {})
     if agent.include_contents == "none":
         since = strand.talk[-1] if strand.talk else 0
-        return reader.read_all(event for event in strand.events if event.version >= since)
+        return reader.read_all([event for event in strand.events if event.version >= since])
     if branch is not None:
         return reader.read_all(strand.events)
     return [*_before(strand), *reader.read_all(readable(story, strand, window=window))]
@@ -69,6 +69,7 @@ class _Reader:
     def __init__(self, agent: Agent, story: Story, strand: Branch, *, notes: Notes) -> None:
         self.agent = agent
         self.story = story
+        self.strand = strand
         self.talk = strand.talk
         self.told = strand.told.get(agent.name, [])
         self.notes = notes
@@ -76,12 +77,14 @@ class _Reader:
         calls = (call for call in story.calls.values() if call.responses)
         self.lasting = [c for c in calls if c.responses[-1].version > c.version + 1]
 
-    def read_all(self, events: Iterable[Event]) -> list[types.Content]:
+    def read_all(self, events: Sequence[Event]) -> list[types.Content]:
         """The contents of events; where nothing can change any more, as they were read before."""
-        shown, name = self.story.shown, self.agent.name
+        name, strand, shown = self.agent.name, self.strand, self.story.shown
         changing = self.story.lasting | {call.invocation for call in self.story.open.values()}
-        found: list[types.Content] = []
-        for event in events:
+        whole = events is strand.events
+        count, settled = strand.read.get(name, (0, [])) if whole else (0, [])
+        found, settled = list(settled), list(settled)
+        for at, event in enumerate(events[count:], start=count):
             if event.invocation_id in changing:
                 found += self.read(event)
                 continue
@@ -89,6 +92,11 @@ class _Reader:
             if place not in shown:
                 shown[place] = self.read(event)
             found += shown[place]
+            if whole and at == count:
+                count += 1
+                settled += shown[place]
+        if whole:
+            strand.read[name] = (count, settled)
         return found
 
     def read(self, event: Event) -> list[types.Content]:

@@ -78,7 +78,8 @@ class Branch:
     has not read yet: a person's words, answered calls, and calls with intermediate news.
     `invocation` is the one those belong to. `compaction` is the newest one; `blocked` are the
     invocations that a model refused to read. `talk` are the versions at which somebody spoke to it,
-    `told` those at which an agent said something.
+    `told` those at which an agent said something. `read` is what an agent was shown of so many
+    events from the first on, where nothing can change any more.
     """
 
     events: list[Event] = field(default_factory=list[Event])
@@ -91,6 +92,9 @@ class Branch:
     blocked: set[str] = field(default_factory=set[str])
     talk: list[int] = field(default_factory=list[int])
     told: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    read: dict[str, tuple[int, list[types.Content]]] = field(
+        default_factory=dict[str, tuple[int, list[types.Content]]]
+    )
 
 
 class Story:
