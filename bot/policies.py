@@ -1,4 +1,4 @@
-"""How a deployment writes down who decides: roles, policies by tool, and working hours.
+"""How a deployment writes down where agents answer and who decides: routes, roles, policies, hours.
 
 A policy has the fields of `agents.ApprovalPolicy`, in JSON or TOML; a name nobody knows is refused,
 for a stricter rule that is spelled wrongly must not be passed over.
@@ -32,6 +32,22 @@ def duration(value: object) -> object:
     if not match or not int(match[1]):
         raise ValueError("must be a duration such as 90s, 15m, 12h or 7d")
     return timedelta(**{_UNITS[match[2] or "s"]: int(match[1])})
+
+
+class Route(BaseModel):
+    """Which agent answers in a channel, to what, and where its questions go."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent: str = Field(min_length=1, description="The agent's name.")
+    answer: Literal["thread", "all"] = Field(
+        default="thread",
+        description="`thread`: mentions, and then all of that thread; `all`: every message.",
+    )
+    approvers_channel: str | None = Field(
+        default=None,
+        description="Channel id or #name where this channel's questions are put as well.",
+    )
 
 
 class WorkingHours(BaseModel):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agents import Agent
 from bot.errors import SettingsError
-from bot.settings import Route
+from bot.policies import Route
 
 GUIDE = "guide"
 """The agent that says which agents there are."""

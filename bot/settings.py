@@ -16,9 +16,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
 from pydantic import (
     AfterValidator,
     AliasChoices,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -38,7 +36,7 @@ from pydantic_settings import SettingsError as UnreadableSource
 
 from agents import ApprovalPolicy
 from bot.errors import SettingsError
-from bot.policies import Duration, Hours, Policies, Roles
+from bot.policies import Duration, Hours, Policies, Roles, Route
 
 PREFIX = "COUNTERSIGN_"
 REHEARSAL = "rehearsal"
@@ -49,22 +47,6 @@ Role = Literal["web", "worker", "clock"]
 Text = TypeVar("Text", str, SecretStr)
 
 _PEOPLE = re.compile(r"[UWS][A-Z0-9]{2,}")
-
-
-class Route(BaseModel):
-    """Which agent answers in a channel, to what, and where its questions go."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    agent: str = Field(min_length=1, description="The agent's name.")
-    answer: Literal["thread", "all"] = Field(
-        default="thread",
-        description="`thread`: mentions, and then all of that thread; `all`: every message.",
-    )
-    approvers_channel: str | None = Field(
-        default=None,
-        description="Channel id or #name where this channel's questions are put as well.",
-    )
 
 
 def _listed(value: object) -> object:

@@ -2,10 +2,33 @@
 
 import hmac
 from dataclasses import dataclass
-
-from bot.approvals.request import Approval
+from typing import Protocol
 
 _FORMAT = "v1"
+
+
+class Asked(Protocol):
+    """What of an approval its buttons know."""
+
+    @property
+    def session(self) -> str:
+        """The tag of its session."""
+        ...
+
+    @property
+    def id(self) -> str:
+        """Its id, unique in the session."""
+        ...
+
+    @property
+    def nonce(self) -> str:
+        """What nobody can guess."""
+        ...
+
+    @property
+    def digest(self) -> str:
+        """What people agree to."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,14 +43,14 @@ class Button:
     nonce: str
     digest8: str
 
-    def fits(self, approval: Approval) -> bool:
+    def fits(self, approval: Asked) -> bool:
         """Whether the button was put on a card of this very approval."""
         told = (self.session, self.approval, self.nonce, self.digest8)
         kept = (approval.session, approval.id, approval.nonce, approval.digest[:8])
         return hmac.compare_digest("|".join(told).encode(), "|".join(kept).encode())
 
 
-def encode(approval: Approval) -> str:
+def encode(approval: Asked) -> str:
     """The value for the buttons of an approval's cards: `v1|session|approval|nonce|digest8`."""
     parts = (approval.session, approval.id, approval.nonce, approval.digest[:8])
     return "|".join((_FORMAT, *parts))

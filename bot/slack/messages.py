@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from agents import Agent, SessionKey, Slot
 from bot import logs
 from bot.approvals.request import Command
+from bot.policies import Route
 from bot.routing import GUIDE, Message, route
-from bot.settings import Route
 from bot.slack import payloads
 from bot.slack.payloads import Ignored, Joined
 from bot.turns import Turn
