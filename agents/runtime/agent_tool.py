@@ -8,7 +8,7 @@ import json
 from typing import Any, cast
 
 from google.genai import types
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue, ValidationError
 
 from agents.runtime.agent import Agent
 from agents.runtime.approval import ApprovalPolicy
@@ -20,7 +20,6 @@ from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Outcome, Report
 from agents.runtime.story import USER, Call, Story
 from agents.runtime.tools import Effects
-
 
 REQUEST_SCHEMA = {
     "type": "object",
