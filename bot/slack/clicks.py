@@ -16,10 +16,11 @@ from bot.approvals.decide import Standing, decide
 from bot.approvals.decision import Decision, Outcome
 from bot.approvals.policy import Act, Person
 from bot.approvals.request import Approval, Command
+from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.inputs import fields, label
 from bot.slack.blocks.rendered import Block, mentions
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
-from bot.slack.payloads import APPROVE, FORM, REJECT, Click, Clicker, Place, Submission
+from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Posted, Refused, Replies, Result
 from bot.slack.text import escaped

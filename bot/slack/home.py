@@ -6,10 +6,11 @@ from typing import Any
 from bot import logs
 from bot.approvals.board import Board, Inbox, groups, inbox
 from bot.approvals.button import decode, encode
+from bot.slack.actions import SHOW, WITHDRAW
 from bot.slack.blocks.lists import home_view, inbox_blocks, item
 from bot.slack.blocks.rendered import Block, actions, button
 from bot.slack.groups import Groups
-from bot.slack.payloads import SHOW, WITHDRAW, Click, Command
+from bot.slack.payloads import Click, Command
 from bot.slack.replies import Posted, Replies
 
 COMMAND = "/approvals"

@@ -14,17 +14,10 @@ from pydantic import JsonValue
 
 from bot.approvals.button import Button, decode
 from bot.routing import Choice, Message
+from bot.slack.actions import DECIDE, REASON, REJECT
 from bot.slack.options import option_meaning
 from bot.slack.text import unescaped, without_mention
 from bot.turns import Thread, Turn, session_key
-
-APPROVE, REJECT, WITHDRAW, SHOW, FORM = "approve", "reject", "withdraw", "show", "form"
-HAPPENED = "happened"
-"""The action ids of our buttons; `form` approves through a modal, when a message is too small."""
-
-REASON = "reason"
-DECIDE = "decide"
-"""The callback id of the modals in which a person decides."""
 
 NO_WORDS = "(They only mentioned you.)"
 """What an agent reads of a message without a text: no model takes an empty one."""

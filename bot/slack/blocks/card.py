@@ -10,6 +10,7 @@ from bot.approvals.button import encode
 from bot.approvals.request import Approval, against, agreed, late
 from bot.approvals.terms import Policy
 from bot.logs import masked
+from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed, titled
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import outcome, rejection
@@ -31,7 +32,6 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
-from bot.slack.payloads import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.text import cut, escaped, visible
 
 UNKNOWN = (

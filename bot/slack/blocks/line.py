@@ -2,10 +2,10 @@
 
 from bot.approvals.button import encode
 from bot.approvals.request import Approval, late
+from bot.slack.actions import WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line, titled
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import Rendered, actions, button, mentions, moment, small
-from bot.slack.payloads import WITHDRAW
 from bot.slack.text import cut, escaped, visible
 
 CALL_LIMIT = 200

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from bot.approvals.board import Inbox, reference
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
+from bot.slack.actions import SHOW, WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line, titled
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import (
@@ -20,7 +21,6 @@ from bot.slack.blocks.rendered import (
     small,
     user,
 )
-from bot.slack.payloads import SHOW, WITHDRAW
 from bot.slack.text import cut, visible
 
 EACH = 10

@@ -4,10 +4,11 @@ import json
 
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
+from bot.slack.actions import APPROVE, DECIDE, REASON, REJECT, SHOW
 from bot.slack.blocks.arguments import arguments
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
-from bot.slack.payloads import APPROVE, DECIDE, REASON, REJECT, SHOW, Click
+from bot.slack.payloads import Click
 from bot.slack.text import chunks, visible
 
 PAGE = 20_000
