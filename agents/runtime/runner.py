@@ -102,12 +102,14 @@ class Runner:
         SessionNotFoundError, AnswerError (nothing is stored), and what the model raised.
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
-        message = await self._accepted(key, new_message)
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         entry_id = self._new_id()
-        if message is not None:
+        if new_message is not None:
+            message = accepted(new_message, await self._story(key, new_message))
             told = {"state_delta": state_delta, "skip_summarization": budget.config.quiet}
-            await self._slot.ingest(key, _entry(entry_id, message, user=user_id, **told))
+            await self._ingest(key, _entry(entry_id, message, user=user_id, **told))
+        elif await self._slot.read(key, parts=()) is None:
+            await self._create(key)
         reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
         task = asyncio.create_task(self._serve_reader(key, entry_id, budget))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
@@ -205,17 +207,17 @@ class Runner:
             for event in recorded(found, version=held.next_version, now=held.now / 1000):
                 yield event
 
-    async def _accepted(
-        self, key: SessionKey, message: types.Content | None
-    ) -> types.Content | None:
-        """The message as it will be stored, once there is a session for it."""
-        if await self._slot.read(key, parts=()) is None:
-            if not self._auto_create:
-                raise SessionNotFoundError(f"there is no session {key.id!r} of {key.user!r}")
-            await self._slot.apply(key, state={}, create=True)
-        if message is None:
-            return None
-        return accepted(message, await self._story(key, message))
+    async def _ingest(self, key: SessionKey, entry: Entry) -> None:
+        """Put an entry to a session."""
+        if await self._slot.ingest(key, entry, only_existing=True) == "missing":
+            await self._create(key)
+            await self._slot.ingest(key, entry)
+
+    async def _create(self, key: SessionKey) -> None:
+        """Make the session that is missing, if that is wanted."""
+        if not self._auto_create:
+            raise SessionNotFoundError(f"there is no session {key.id!r} of {key.user!r}")
+        await self._slot.apply(key, state={}, create=True)
 
     async def _story(self, key: SessionKey, message: types.Content) -> Story:
         """What a message must fit: nothing unless it answers; else the newest events, or all."""
@@ -225,6 +227,8 @@ class Runner:
             if all(story.asked_by(answer) or story.find(answer) for answer in answers):
                 break
             view = await self._slot.read(key, parts=("events",), window=window)
+            if view is None:
+                await self._create(key)
             story = Story(view.events if view else ())
         return story
 
