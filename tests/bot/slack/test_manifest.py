@@ -44,6 +44,7 @@ def test_socket_mode() -> None:
         ("message.mpim", "mpim:history"),
         ("member_joined_channel", "channels:read"),
         ("user_change", "users:read"),
+        ("subteam_members_changed", "usergroups:read"),
     ],
 )
 def test_every_event_has_its_scope(event: str, scope: str) -> None:
