@@ -100,7 +100,7 @@ class Office:
 
     async def audit(self) -> list[str]:
         """What is in the audit."""
-        return [e["type"] for e, _ in (await self.slot.read(KEY, parts=("audit",))).audit]
+        return [str(e["type"]) for e, _ in (await self.slot.read(KEY, parts=("audit",))).audit]
 
     async def decides(self, act="approve", **more) -> None:
         """UBOSS decides about what is open."""

@@ -65,6 +65,24 @@ def test_without_a_channel_each_approver_gets_a_card():
     assert len({post.id for post in found.posts}) == 3
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(ApprovalPolicy(approvers=("UBOSS",), notify=()), id="nobody is told"),
+        pytest.param(ApprovalPolicy(approvers=("finance",)), id="a group nobody can look up"),
+    ],
+)
+def test_a_card_that_nobody_gets_is_in_the_thread(policy):
+    """Without a channel and without a person to write to, the card is where it was asked for."""
+    told = {"policies": {"reimburse": policy}, "defaults": Defaults(groups={"finance": None})}
+    found = planned(asking(), after=BEFORE, channel=None, **told)
+    card, line = found.companions.posts
+    assert card.body == {"kind": "card", **PLACE, "approval": "3-0"}
+    assert line.body["kind"] == "asked"
+    (copy,) = Approval.from_record(found.companions.approvals[0]).copies
+    assert copy.private
+
+
 def test_the_model_learns_who_is_asked():
     """While people decide, the model may know whom it waits for and until when."""
     found = planned(asking(), after=BEFORE).companions

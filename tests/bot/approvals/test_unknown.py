@@ -66,7 +66,7 @@ class Interrupted:
         """What the model reads about the call."""
         request = self.model.requests[-1]
         parts = [part for content in request.contents for part in content.parts or ()]
-        return [p.function_response.response for p in parts if p.function_response][-1]
+        return [p.function_response.response or {} for p in parts if p.function_response][-1]
 
 
 class Dying:
