@@ -71,7 +71,7 @@ def _opened(
     if not asked:
         return approval
     told = policy.approvers if policy.notified is None else policy.notified
-    copies = posts.copies(request_id, channel=rules.channel, approvers=told)
+    copies = posts.copies(request_id, channel=rules.channel, approvers=told, home=scene.thread)
     return approval.model_copy(
         update={
             "copies": copies,

@@ -27,18 +27,26 @@ def asked(approval: Approval, thread: Thread) -> Post:
 
 
 def card(approval: Approval, copy: Copy) -> Post:
-    """A card with buttons, into a channel or to one person."""
+    """A card with buttons, into a channel or thread or to one person."""
     place = "person" if is_person(copy.channel) else "channel"
     body = {"kind": "card", place: copy.channel, "approval": approval.id}
-    return Post(id=copy.post, body={**body})
+    thread = {"thread_ts": copy.thread_ts} if copy.thread_ts else {}
+    return Post(id=copy.post, body={**body, **thread})
 
 
 def copies(
-    approval_id: str, *, channel: str | None, approvers: tuple[str, ...]
+    approval_id: str, *, channel: str | None, approvers: tuple[str, ...], home: Thread
 ) -> tuple[Copy, ...]:
-    """Where the cards go: the approvers' channel, or without one each person to be told."""
+    """Where the cards go: the approvers' channel, or without one each person to be told.
+
+    When that is nobody, because groups could not be looked up or nobody is to be told, it is the
+    requester's thread, `home`.
+    """
     people = tuple(person for person in approvers if is_person(person))
     places = (channel,) if channel else people
+    if not places:
+        first = Copy.numbered(approval_id, 0, home.channel)
+        return (first.model_copy(update={"thread_ts": home.ts}),)
     return tuple(Copy.numbered(approval_id, n, place) for n, place in enumerate(places))
 
 

@@ -51,10 +51,19 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
 
 
 class Copy(Frozen):
-    """One posted card: the post that owes it, and the channel or person it went to."""
+    """One posted card: the post that owes it, and the channel or person it went to.
+
+    `thread_ts` is the requester's thread, for a card that nobody else gets.
+    """
 
     post: str
     channel: str
+    thread_ts: str = ""
+
+    @property
+    def private(self) -> bool:
+        """Whether those who may decide from later on do not see it without a card of their own."""
+        return is_person(self.channel) or bool(self.thread_ts)
 
     @classmethod
     def numbered(cls, approval: str, number: int, channel: str) -> "Copy":
@@ -217,7 +226,7 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
     policy, copies = approval.policy, list(approval.copies)
     for each in approval.escalations[approval.escalated : escalated]:
         policy = policy.widened(each.names, each.people)
-        if all(is_person(copy.channel) for copy in copies):
+        if all(copy.private for copy in copies):
             there = {copy.channel for copy in copies}
             new = (person for person in each.people if person not in there)
             copies += [Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(copies))]

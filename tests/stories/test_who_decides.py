@@ -49,6 +49,18 @@ async def test_a_group_that_cannot_be_looked_up_decides_nothing(open_office: Ope
     assert office.amounts() == []
 
 
+async def test_nobody_to_write_to_is_asked_in_the_thread(open_office: Opening):
+    """Without a channel for cards and with nobody to be told, the thread has the card."""
+    office = await open_office(
+        approvers_channel=None, **policy(approvers=[MAX.id, MIA.id], notify=[])
+    )
+    thread = await office.ask(HOTEL)
+    card = await office.answer(thread, "If approved")
+    await office.slack.click("max", card, "approve")
+    await office.answer(thread, "Paid")
+    assert office.amounts() == [200]
+
+
 async def test_one_of_these_or_two_of_those(open_office: Opening):
     """One CFO or two of finance: the first of finance is counted, the second decides."""
     office = await open_office(
