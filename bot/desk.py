@@ -251,16 +251,18 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         run_for=settings.execution_ttl,
         standing=desk.groups.standing,
     )
+    home = Home(
+        board=Board(desk.slot, recent=desk.index.recent),
+        groups=desk.groups,
+        replies=replies,
+        withdraw=clicks.withdraw,
+    )
+    clicks.tell_of_changes(home.changed)
     return Listeners(
         messages=messages,
         clicks=clicks,
         people=desk.people,
         identity=identity,
         groups=desk.groups,
-        home=Home(
-            board=Board(desk.slot, recent=desk.index.recent),
-            groups=desk.groups,
-            replies=replies,
-            withdraw=clicks.withdraw,
-        ),
+        home=home,
     )

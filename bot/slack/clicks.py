@@ -60,7 +60,12 @@ class Clicks:
         self._team = team
         self._run_for = run_for
         self._standing = standing
+        self._changed: Callable[[str], Coroutine[Any, Any, None]] | None = None
         self._notes: set[asyncio.Task[None]] = set()
+
+    def tell_of_changes(self, changed: Callable[[str], Coroutine[Any, Any, None]]) -> None:
+        """Have `changed` called for each person whose approvals are not what they were."""
+        self._changed = changed
 
     async def press(self, click: Click) -> None:
         """Do what a button says. Raises StoreUnavailable; then nothing is decided."""
@@ -159,6 +164,10 @@ class Clicks:
             logs.warning("click.unknown", **told)
         else:
             logs.warning("approval.refused", **told, code=outcome.code)
+        requester = outcome.approval.requester if outcome.approval else ""
+        for person in {decision.person.id, requester} - {""}:
+            if self._changed:
+                self._later(self._changed(person))
         return outcome
 
     async def _look(self, click: Click, key: SessionKey, *, button: Button) -> None:
@@ -210,6 +219,7 @@ class Clicks:
         return person
 
     async def _note(self, by: Clicker, place: Place, text: str) -> None:
+        """Say it where they are; in Home, and where that is not possible, in our DM."""
         thread = place.thread
         if thread.channel:
             told = await self._replies.ephemeral(thread, person=by.id, text=text)
@@ -217,6 +227,8 @@ class Clicks:
                 return
         if place.response_url:
             await self._replies.respond(place.response_url, text)
+        elif by.team == self._team:
+            await self._replies.whisper(by.id, text)
 
     def _later(self, note: Coroutine[Any, Any, None]) -> None:
         # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.

@@ -102,9 +102,7 @@ class Listeners:
         click = payloads.click(body)
         if isinstance(click, Ignored):
             return _ok()
-        answer = await self._in_time(self._clicks.press(click))
-        self._show_home(click.by.id)
-        return answer
+        return await self._in_time(self._clicks.press(click))
 
     async def on_submission(self, body: Body) -> BoltResponse:
         """Decide a submitted modal; the answer closes it, or says what is wrong."""
@@ -112,9 +110,7 @@ class Listeners:
         if isinstance(sent, Ignored):
             logs.warning("click.unknown", action=sent.reason)
             return _ok()
-        answer = await self._in_time(self._clicks.submit(sent))
-        self._show_home(sent.by.id)
-        return answer
+        return await self._in_time(self._clicks.submit(sent))
 
     async def on_command(self, body: Body) -> BoltResponse:
         """Answer a slash command, or say that nobody knows it."""
@@ -153,11 +149,6 @@ class Listeners:
         """Somebody opened their Home."""
         if self._home and (person := payloads.home_opened(body)):
             self._clicks.later(self._home.opened(person))
-
-    def _show_home(self, person: str) -> None:
-        """Somebody decided something: their Home is not true any more."""
-        if self._home:
-            self._clicks.later(self._home.changed(person))
 
     async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
         try:

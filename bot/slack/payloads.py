@@ -67,8 +67,8 @@ class Click:
     """Somebody pressed one of the buttons on a message or modal.
 
     `button` is None when its value is none of ours; `page` counts parts of a long call from 0.
-    `values` is what stands in the inputs now, by the field's name. `view` is the modal's id, `card`
-    the `channel|ts` of the message.
+    `values` is what stands in the inputs now, by the field's name. `view` is the modal's id (Home
+    is none), `card` the `channel|ts` of the message.
     """
 
     action: str
@@ -183,9 +183,14 @@ def click(body: Payload) -> Click | Ignored:
         trigger=_text(body.get("trigger_id")),
         values=state_values(_mapping(body.get("state"))),
         page=int(page) if page.isdecimal() else 0,
-        view=_text(_mapping(body.get("view")).get("id")),
+        view=_modal(_mapping(body.get("view"))),
         card=_card(_mapping(body.get("container"))),
     )
+
+
+def _modal(view: Payload) -> str:
+    """The id of the modal that was clicked; Home is a view that only `publish` changes."""
+    return _text(view.get("id")) if view.get("type") == "modal" else ""
 
 
 def _card(container: Payload) -> str:

@@ -141,6 +141,13 @@ class Replies:
             )
         )
 
+    async def whisper(self, person: str, text: str) -> Result:
+        """Say something to one person in their DM with us; `text` is mrkdwn."""
+        opened = await self.direct(person)
+        if not isinstance(opened, Posted):
+            return opened
+        return await self._ended(self._client.chat_postMessage(channel=opened.place, text=text))
+
     async def thinking(self, thread: Thread) -> None:
         """Show under a thread that an answer is on its way; Slack takes it away with the answer.
 

@@ -157,9 +157,29 @@ async def test_home_shows_what_concerns_me(office: Office):
         home = await office.slack.wait_for(lambda who=who: office.slack.home(who))
         told = json.dumps(home)
         assert "Reimburse" in told.partition(title)[2]
+    home = await office.slack.wait_for(lambda: office.slack.home("max"))
+    await office.slack.click("max", home, "show")
+    view = await office.slack.wait_for(lambda: office.slack.modals("max"))
+    assert "hotel" in json.dumps(view)
+    await office.slack.submit("max")
+    for who in ("max", "ana"):
+        await office.slack.wait_for(
+            lambda who=who: "Approved" in json.dumps(office.slack.home(who)).partition("Decided")[2]
+        )
+    await office.closed(card, "Approved")
+    assert office.slack.modals("max") == []
+
+
+async def test_a_click_in_home_is_answered(office: Office):
+    """Whoever presses a button of a Home that is not true any more hears it from the bot."""
+    await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.open_home("ana")
+    seen = await office.slack.wait_for(lambda: office.slack.home("ana"))
     await office.slack.click("max", card, "approve")
+    await office.slack.click("ana", seen, "withdraw")
     await office.slack.wait_for(
-        lambda: "Approved" in json.dumps(office.slack.home("max")).partition("Decided")[2]
+        lambda: any("already approved" in full_text(each) for each in office.slack.dms("ana"))
     )
 
 
