@@ -1,6 +1,9 @@
 """Read the approval, weigh the decision, compare and set; when somebody was faster, again."""
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -21,8 +24,9 @@ from bot.approvals.request import Approval, Command, lapse
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
 """The names out of some that a person stands for now; None when nobody can say."""
 
-TRIES = 20
-"""How often a decision is weighed again because another one was faster."""
+PATIENCE = 2.0
+"""Seconds in which a change is tried again because another one was faster; Slack waits three."""
+PAUSE, LONGEST_PAUSE = 0.01, 0.1
 
 
 async def decide(
@@ -40,7 +44,8 @@ async def decide(
     `standing` looks up groups and roles; without it nobody stands for one. Safe to repeat. Raises
     StoreUnavailable when the store does not answer, or others are always faster.
     """
-    for _ in range(TRIES):
+    for pause in pauses():
+        await asyncio.sleep(pause)
         view = await slot.read(key, parts=("approvals", "posts"))
         record = view and view.approvals.get(decision.button.approval)
         if view is None or record is None:
@@ -56,7 +61,10 @@ async def decide(
             decision = replace(decision, person=replace(decision.person, names=names))
         answer = weigh(approval, decision, now=now, run_for=run_for)
         if isinstance(answer, Outcome):
-            return await _declined(slot, key, decision, answer=answer, now=now, index=index)
+            declined = await _declined(slot, key, decision, answer=answer, now=now, index=index)
+            if declined:
+                return declined
+            continue
         stored = await slot.decide(key, replace(change(approval, answer, now=now), index=index))
         if stored.kind == "ok":
             return told(answer)
@@ -72,7 +80,8 @@ async def settle(
     reminded, or others asked as well. None when there is none; one that is still pending has to be
     looked at again at its `next_look`.
     """
-    for _ in range(TRIES):
+    for pause in pauses():
+        await asyncio.sleep(pause)
         view = await slot.read(key, parts=("approvals",))
         if view is None or approval_id not in view.approvals:
             return None
@@ -88,6 +97,14 @@ async def settle(
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")
 
 
+def pauses() -> Iterator[float]:
+    """Seconds to wait before each try: random, so that those who met do not meet again."""
+    until, longest = time.monotonic() + PATIENCE, 0.0
+    while time.monotonic() < until:
+        yield random.uniform(0, longest)  # noqa: S311 - nobody gains by guessing it
+        longest = min(longest * 2, LONGEST_PAUSE) or PAUSE
+
+
 async def _declined(
     slot: Slot,
     key: SessionKey,
@@ -96,8 +113,8 @@ async def _declined(
     answer: Outcome,
     now: int,
     index: Sequence[Command],
-) -> Outcome:
-    """What a decision that does not count leaves behind.
+) -> Outcome | None:
+    """What a decision that does not count leaves behind; None when somebody was faster.
 
     A late one closes its approval, a refused one is in the audit.
     """
@@ -108,5 +125,6 @@ async def _declined(
         closed = await settle(slot, key, approval.id, index=index)
         return replace(answer, approval=closed)
     if answer.kind == "refused":
-        await slot.decide(key, attempt(approval, decision, code=answer.code, now=now))
+        noted = await slot.decide(key, attempt(approval, decision, code=answer.code, now=now))
+        return answer if noted.kind == "ok" else None
     return answer

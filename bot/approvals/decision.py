@@ -138,8 +138,9 @@ def change(before: Approval, after: Approval, *, now: int) -> Decide:
 
 def attempt(approval: Approval, decision: Decision, *, code: str, now: int) -> Decide:
     """The change that puts a refused decision into the audit and leaves the approval as it is."""
-    entry = audit.refused(approval, person=decision.person.id, act=decision.act, code=code, now=now)
-    noted = approval.model_copy(update={"rev": approval.rev + 1})
+    who, act = decision.person.id, decision.act
+    entry = audit.refused(approval, person=who, act=act, code=code, now=now)
+    noted = approval.model_copy(update={"rev": approval.rev + 1, "tried": f"{who} {act} {now}"})
     return Decide(record=noted.record(), audit=[entry])
 
 

@@ -1,5 +1,6 @@
 """What an operator does about an approval from outside Slack: recorded as such, never as a vote."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -8,7 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_payload
-from bot.approvals.decide import TRIES
+from bot.approvals.decide import pauses
 from bot.approvals.decision import change
 from bot.approvals.request import Approval, Command, closed, late, ruled
 from bot.approvals.terms import OPERATOR, Vote
@@ -37,7 +38,8 @@ async def rule(
     Raises StoreUnavailable when the store does not answer, or others are always faster.
     """
     key = SessionKey.parse(approval.session)
-    for _ in range(TRIES):
+    for pause in pauses():
+        await asyncio.sleep(pause)
         view = await slot.read(key, parts=("approvals",))
         record = view and view.approvals.get(approval.id)
         if view is None or record is None:

@@ -92,7 +92,8 @@ class Approval(Frozen):
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
     the model left out, `secrets` those that no card shows, `changes` what is different since people
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
-    whether it happened.
+    whether it happened. `tried` is the last attempt that did not count, so that another one at the
+    same moment is another change.
     """
 
     id: str
@@ -129,6 +130,7 @@ class Approval(Frozen):
     why: str = ""
     decided_by: str | None = None
     decided_at: int | None = None
+    tried: str = ""
 
     def record(self) -> Record:
         """The approval as the slot keeps it."""

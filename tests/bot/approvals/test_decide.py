@@ -106,6 +106,26 @@ async def test_the_second_clicker_hears_who_was_faster(slot: Slot):
     assert (await kept(slot)).status == "approved"
 
 
+async def test_every_refused_attempt_is_in_the_audit(slot: Slot):
+    """Many who may not decide and try it at the same moment are all written down."""
+    asked = await put(slot)
+    people = [f"UX{n}" for n in range(12)]
+    outcomes = await asyncio.gather(*(decide(slot, KEY, click(asked, who)) for who in people))
+    noted = [entry for entry, _ in (await look(slot)).audit if entry["type"] == "approval.refused"]
+    assert {each.kind for each in outcomes} == {"refused"}
+    assert sorted(entry["person"] for entry in noted) == sorted(people)
+    assert (await kept(slot)).status == "pending"
+
+
+async def test_thirty_votes_at_once(slot: Slot):
+    """However many people approve at the same moment, each vote counts and none is lost."""
+    people = tuple(f"UV{n}" for n in range(30))
+    asked = await put(slot, policy=Policy(approvers=people, quorum=30))
+    outcomes = await asyncio.gather(*(decide(slot, KEY, click(asked, who)) for who in people))
+    assert sorted(each.kind for each in outcomes) == ["counted"] * 29 + ["decided"]
+    assert (await kept(slot)).status == "approved"
+
+
 async def test_quorum(slot: Slot):
     """Two of three: the first is counted and shown, the second decides, one person never does."""
     asked = await put(slot, policy=TWO)
@@ -336,8 +356,9 @@ class Restless(MemorySlot):
         return await super().decide(key, decide)
 
 
-async def test_always_too_slow():
+async def test_always_too_slow(monkeypatch: pytest.MonkeyPatch):
     """Who is never fast enough hears that trying again may help, instead of waiting for ever."""
+    monkeypatch.setattr("bot.approvals.decide.PATIENCE", 0.1)
     slot = Restless()
     asked = await put(slot)
     with pytest.raises(StoreUnavailable):
