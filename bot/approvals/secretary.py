@@ -95,13 +95,15 @@ class Secretary:
         """Whether an approved call may still start: why not, and the audit entry of its start.
 
         Whoever approved must be entitled now as well, and it must be enough for today's policy.
-        Raises StoreUnavailable while that cannot be looked up.
+        What was handed in before the turn may be older than the session that is in hand now, so
+        its approvals are taken anew. Raises StoreUnavailable while that cannot be looked up.
         """
         view = await self._slot.read(key, parts=("approvals",))
-        record = view and view.approvals.get(request)
-        if view is None or record is None:
+        if view is None or request not in view.approvals:
             return "", None
-        approval = Approval.from_record(record)
+        stored = {name: Approval.from_record(record) for name, record in view.approvals.items()}
+        self._approvals.setdefault(key, {}).update(stored)
+        approval = stored[request]
         if approval.status != "approved":
             return "", None
         votes = await self._votes(approval)

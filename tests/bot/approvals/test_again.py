@@ -220,3 +220,13 @@ async def test_nothing_starts_while_nobody_can_say(office: Office):
     office.deploy(office.payments.old)
     await office.serve()
     assert office.payments.paid == [(500, "JPY")]
+
+
+async def test_an_approval_that_was_opened_just_before_the_turn_is_settled(office: Office):
+    """What a worker read before it had the session in hand may be old; the run is settled still."""
+    await office.decides()
+    async for _ in office.runner.serve(KEY, owner="who read before it was asked"):
+        pass
+    (approval,) = await office.approvals()
+    assert office.payments.paid == [(500, "JPY")]
+    assert approval.status == "done"
