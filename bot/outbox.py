@@ -290,9 +290,10 @@ class Debt:
 
     async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
         """A card or the line in the thread, as the record is now, for those in a channel."""
+        shared = await self._replies.shared(channel)
         if kind.startswith("asked"):
-            return blocks.asked(approval, now=self._now)
-        if await self._replies.shared(channel):
+            return blocks.asked(approval, now=self._now, shared=shared)
+        if shared:
             return blocks.withheld(approval, now=self._now)
         twin = blocks.twins(approval, self.approvals.values())
         result = await self._result(approval)

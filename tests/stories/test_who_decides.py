@@ -223,6 +223,17 @@ async def test_other_companies_see_no_details(open_office: Opening):
     assert "hotel" not in json.dumps(closed)
 
 
+async def test_the_line_tells_other_companies_nothing(open_office: Opening):
+    """Asked in a channel shared with another company, the line in the thread has no details."""
+    office = await open_office(routes={"#partners": "reimbursement"})
+    thread = await office.ask(HOTEL, where="partners")
+    line = await office.answer(thread, "Asked", where="partners")
+    assert "hotel" not in json.dumps(line)
+    await office.slack.click("max", await office.card("200"), "approve")
+    await office.slack.wait_for(lambda: "Approved" in full_text(office.now(line)))
+    assert "hotel" not in json.dumps(office.now(line))
+
+
 async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
     """A secret is dots on the card and behind "Show everything"; the body gets the real one."""
     got: list[str] = []
@@ -230,7 +241,7 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
     def connect(host: str, token: Annotated[str, Secret]) -> dict[str, str]:
         """Connect to a host with a token."""
         got.append(token)
-        return {"connected": host}
+        return {"connected": host, "with": token}
 
     tool = FunctionTool(connect, require_confirmation=True)
     model = ScriptedModel([call("connect", host="h1", token="tok-777"), "Connected."])
@@ -242,4 +253,6 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
     assert "••••••" in full_text(card)
     await office.slack.click("max", card, "approve")
     await office.answer(thread, "Connected")
+    told = await office.closed(card, "Result")
+    assert "tok-777" not in json.dumps(told)
     assert got == ["tok-777"]

@@ -50,6 +50,26 @@ def arguments(approval: Approval) -> list[Argument]:
     ]
 
 
+def concealed(approval: Approval, text: str) -> str:
+    """A text about a call, without the values of its secret arguments and what looks like one."""
+    kept = [leaf for name in approval.secrets for leaf in _leaves(approval.args.get(name))]
+    for leaf in sorted(kept, key=len, reverse=True):
+        for spelled in (leaf, json.dumps(leaf, ensure_ascii=False)[1:-1]):
+            text = text.replace(spelled, HIDDEN)
+    return masked(text)
+
+
+def _leaves(value: JsonValue) -> list[str]:
+    """Every text and number inside a value."""
+    if isinstance(value, dict):
+        return [leaf for each in value.values() for leaf in _leaves(each)]
+    if isinstance(value, list):
+        return [leaf for each in value for leaf in _leaves(each)]
+    if value is None or value == "" or isinstance(value, bool):
+        return []
+    return [value if isinstance(value, str) else json.dumps(value)]
+
+
 def listed(shown: Sequence[Argument]) -> tuple[list[Block], bool]:
     """The arguments as blocks, and whether anything of them had to be left out."""
     if not shown:

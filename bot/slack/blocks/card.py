@@ -9,9 +9,8 @@ from pydantic import JsonValue
 from bot.approvals.button import encode
 from bot.approvals.request import Approval, against, agreed, late
 from bot.approvals.terms import Policy
-from bot.logs import masked
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
-from bot.slack.blocks.arguments import Argument, arguments, in_one_line, listed, titled
+from bot.slack.blocks.arguments import Argument, arguments, concealed, in_one_line, listed, titled
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import outcome, rejection
 from bot.slack.blocks.rendered import (
@@ -115,7 +114,7 @@ def _part(approval: Approval) -> int:
 
 
 def _told(approval: Approval) -> _Told:
-    hint, odd = visible(masked(approval.hint.strip()))
+    hint, odd = visible(concealed(approval, approval.hint.strip()))
     shown = arguments(approval)
     return _Told(hint, shown, odd or any(each.deceiving for each in shown))
 
@@ -146,7 +145,7 @@ def _changes(approval: Approval) -> list[Block]:
     """What is different since people agreed to this call before."""
     if not approval.changes:
         return []
-    lines = "\n".join(f"• {visible(masked(change))[0]}" for change in approval.changes)
+    lines = "\n".join(f"• {visible(concealed(approval, change))[0]}" for change in approval.changes)
     told = f"This was approved before, and is asked again because:\n{lines}"
     return [paragraph(cut(told, CHANGES_LIMIT))]
 
@@ -192,7 +191,8 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
         blocks += _entered(approval.payload)
     if result:
-        blocks.append(small(before=cut(f"Result: {visible(masked(result))[0]}", RESULT_LIMIT)))
+        told = visible(concealed(approval, result))[0]
+        blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
     return blocks
 
 

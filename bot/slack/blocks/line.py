@@ -30,17 +30,20 @@ def waited_for(approval: Approval) -> tuple[str, ...]:
     return tuple(name for name in told if name not in voted)
 
 
-def asked(approval: Approval, *, now: int) -> Rendered:
-    """The line in the requester's thread; while the question is open they can withdraw it."""
-    call = _call(approval)
+def asked(approval: Approval, *, now: int, shared: bool = False) -> Rendered:
+    """The line in the requester's thread; while the question is open they can withdraw it.
+
+    In a channel that other companies see, `shared`, it does not say what the call is about.
+    """
+    call = "" if shared else _call(approval)
     if approval.status != "pending" or late(approval, now=now):
         ended = outcome(approval)
-        return Rendered(f"{ended} {escaped(call)}", [small(ended, before=call)])
+        return Rendered(f"{ended} {escaped(call)}".strip(), [small(ended, before=call)])
     until = f", until {moment(approval.deadline)}" if approval.deadline else ""
     line = f"Asked {mentions(approval.policy.approvers)}{until}."
     withdraw = button("Withdraw", action=WITHDRAW, value=encode(approval))
     row = actions(withdraw, block_id=f"withdraw:{approval.rev}")
-    return Rendered(f"{line} {escaped(call)}", [small(line, before=call), row])
+    return Rendered(f"{line} {escaped(call)}".strip(), [small(line, before=call), row])
 
 
 def _call(approval: Approval) -> str:

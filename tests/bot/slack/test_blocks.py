@@ -256,6 +256,30 @@ def test_hidden_characters_are_spelled_out_with_a_warning(hidden: str, place: st
     assert ":warning:" not in shown(blocks.card(approval(), now=NOW))
 
 
+def test_a_secret_is_in_none_of_the_texts_about_a_call() -> None:
+    """What a call brought, its hint and its changes do not tell what its argument hides."""
+    record = closed(
+        "done",
+        args={"user": "u", "login": {"password": 'hunter"2', "pin": 4711}},
+        secrets=("login",),
+        hint='May hunter"2 run?',
+        changes=("the pin was 4711",),
+    )
+    told = shown(blocks.card(record, now=NOW, result='used: {"p": "hunter\\"2"}, 4711'))
+    told += json.dumps(blocks.everything_view(record, CLICK), ensure_ascii=False)
+    assert "hunter" not in told
+    assert "4711" not in told
+
+
+def test_the_line_in_a_shared_channel_does_not_say_what_the_call_is_about() -> None:
+    """Where other companies read, the line says who was asked and what became of it only."""
+    for record in (approval(), closed("done")):
+        line = blocks.asked(record, now=NOW, shared=True)
+        told = line.text + json.dumps(line.blocks[0])
+        assert "900" not in told
+        assert "eimburse" not in told
+
+
 def test_secrets_are_masked() -> None:
     """A token among the arguments is not shown; what runs is the real one."""
     token = "xoxb-" + "1234567890-abcdef"
