@@ -35,7 +35,7 @@ from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
 from bot.settings import REHEARSAL, Route, Settings
-from bot.slack.workspace import workspace
+from bot.slack.workspace import team, workspace
 from bot.tickets.http import HttpTickets
 from bot.tickets.local import LocalTickets
 
@@ -125,7 +125,9 @@ async def kept(settings: Settings) -> AsyncGenerator[tuple[Slot, Index]]:
     """
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
-        yield _kept(settings, store), Index(store, prefix=settings.key_prefix)
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        tenant = await team(settings, session)
+        yield _kept(settings, store), Index(store, prefix=settings.key_prefix, tenant=tenant)
 
 
 async def release(settings: Settings) -> str:

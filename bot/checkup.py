@@ -22,7 +22,7 @@ from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.manifest import SCOPES
 from bot.slack.people import person_of
-from bot.slack.workspace import Workspace, workspace
+from bot.slack.workspace import Workspace, channel_id, workspace
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS
 
@@ -175,10 +175,11 @@ def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> It
     if not routes:
         text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
         yield Finding("warn", "routes", text)
-    channel = settings.approvers_channel or ""
-    if channel.startswith("#") and channel.removeprefix("#") not in found.channels:
-        text = f"COUNTERSIGN_APPROVERS_CHANNEL: {channel} is not there, or we are not in it."
-        yield Finding("wrong", "routes", text)
+    for setting in ("approvers_channel", "audit_channel"):
+        try:
+            channel_id(getattr(settings, setting), found.channels, setting=setting)
+        except SettingsError as error:
+            yield Finding("wrong", "routes", f"{error} Perhaps we are not in it.")
 
 
 async def _deciders(

@@ -26,7 +26,6 @@ from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
-from bot.errors import SettingsError
 from bot.index import Client, Index
 from bot.outbox import Outbox
 from bot.routing import resolved
@@ -38,7 +37,7 @@ from bot.slack.home import Home
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
-from bot.slack.workspace import Workspace
+from bot.slack.workspace import Workspace, channel_id
 from bot.tickets.news import Tickets
 from bot.tickets.poll import Poll
 from bot.turns import thread_of
@@ -77,7 +76,8 @@ def furnished(
     """What every role needs, out of what is open."""
     crash = CrashPoint(settings.crash_at)
     slot = crash.watched(kept, "slot")
-    index = crash.watched(Index(store, prefix=settings.key_prefix), "index")
+    hints = Index(store, prefix=settings.key_prefix, tenant=slack.identity.team)
+    index = crash.watched(hints, "index")
     slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
@@ -114,7 +114,7 @@ def _rules(
     routes: Mapping[str, Route],
 ) -> Callable[[SessionKey], Rules]:
     """How the questions of a session are put: its channel's route may name another place."""
-    everywhere = _channel(settings.approvers_channel, slack.channels)
+    everywhere = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
 
     def rules(key: SessionKey) -> Rules:
         route = routes.get(thread_of(key).channel)
@@ -130,15 +130,6 @@ def _rules(
         )
 
     return rules
-
-
-def _channel(name: str | None, channels: Mapping[str, str]) -> str | None:
-    """The id of the approvers' channel."""
-    if not name or not name.startswith("#"):
-        return name or None
-    if name.removeprefix("#") not in channels:
-        raise SettingsError(f"COUNTERSIGN_APPROVERS_CHANNEL: there is no channel {name} here.")
-    return channels[name.removeprefix("#")]
 
 
 def clock(settings: Settings, desk: Desk) -> Clock:
@@ -165,7 +156,7 @@ def clock(settings: Settings, desk: Desk) -> Clock:
 
 def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
     """The daily anchor of the audit, where a channel is named for it."""
-    channel = _channel(settings.audit_channel, desk.slack.channels)
+    channel = channel_id(settings.audit_channel, desk.slack.channels, setting="audit_channel")
     if channel is None:
         return ()
     daily = DailyAnchor(

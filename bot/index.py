@@ -1,32 +1,37 @@
 """What is due when, and a few marks: every key outside sessions.
 
 All of it is hints. The truth is in the sessions, so what is lost here is found again by whoever
-walks through them; what is here too much is looked at once and struck off.
+walks through them; what is here too much is looked at once and struck off. Bots of several
+tenants may share a store: each has hints of its own and never sees another one's.
+
+`<t>` is the tenant.
 
 | key | type | what is in it | lifetime |
 |---|---|---|---|
-| `{due}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
-| `{due}:wake` | list | at most 32 tokens that end a wait early | a minute |
-| `{due}:seen` | zset | `session|approval` -> when people were asked (ms), the newest | a month |
-| `{due}:audit` | zset | session -> when people were asked last (ms) | while it is there |
-| `{due}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
-| `{due}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
-| `{slack:<method>:<channel>}:until` | string | Slack wants no such call sooner | that long |
-| `{due}:dead` | zset | session -> when a turn of it was given up (ms), the newest | 90 days |
-| `{due}:tick` | zset | `session|call` -> when to look at its ticket (ms) | while it is waited for |
-| `{spent:<tenant>:<person>}:tokens` | string | tokens a person used up today | until midnight |
-| `{dm:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
+| `{due:<t>}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
+| `{due:<t>}:wake` | list | at most 32 tokens that end a wait early | a minute |
+| `{due:<t>}:seen` | zset | `session|approval` -> when people were asked (ms) | a month |
+| `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
+| `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
+| `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{slack:<t>:<method>:<channel>}:until` | string | Slack wants no such call sooner | that long |
+| `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
+| `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
+| `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
+| `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import RedisError
 
 from agents import SessionKey, StoreUnavailable
+from bot import logs
 
 Client = Redis | RedisCluster
 Command = tuple[str | int | float, ...]
@@ -69,11 +74,19 @@ return redis.call('ZREM', KEYS[1], ARGV[1])
 """DONE{due}(member, score): struck off, unless somebody rang since it was claimed."""
 
 LATER = """#!lua flags=allow-oom
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[3] then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 return redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 """
-"""LATER{due}(member, delay): due `delay` ms from now, by the store's clock."""
+"""LATER{due}(member, delay, score): due `delay` ms from now by the store's clock, unless somebody
+rang since it was claimed."""
+
+NOTE = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
+"""
+"""NOTE{dead}(member): noted with the moment it happened, by the store's clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,24 +100,23 @@ class Claim:
 class Index:
     """Reads and changes the hints. Raises StoreUnavailable when the store does not answer."""
 
-    def __init__(self, redis: Client, *, prefix: str = "b:") -> None:
-        """Keep the connection; `prefix` is that of all keys."""
+    def __init__(self, redis: Client, *, prefix: str = "b:", tenant: str = "local") -> None:
+        """Keep the connection; `prefix` is that of all keys, `tenant` whose hints these are."""
         self._redis: Any = redis
         self._prefix = prefix
-        self._ready = f"{prefix}{{due}}:ready"
-        self._wake = f"{prefix}{{due}}:wake"
-        self._seen = f"{prefix}{{due}}:seen"
-        self._dead = f"{prefix}{{due}}:dead"
-        self._audit = f"{prefix}{{due}}:audit"
-        self._anchors = f"{prefix}{{due}}:anchors"
-        self._approvals = f"{prefix}{{due}}:appr"
-        self._tickets = f"{prefix}{{due}}:tick"
+        self._tenant = quote(tenant, safe="")
+        due = f"{prefix}{{due:{self._tenant}}}"
+        self._ready = f"{due}:ready"
+        self._wake = f"{due}:wake"
+        self._seen = f"{due}:seen"
+        self._dead = f"{due}:dead"
+        self._audit = f"{due}:audit"
+        self._anchors = f"{due}:anchors"
+        self._approvals = f"{due}:appr"
+        self._tickets = f"{due}:tick"
 
-    def ring(self, key: SessionKey, *, after: float = 0) -> Sequence[Command]:
-        """The commands that make a session due now, or `after` seconds from now."""
-        if after > 0:
-            delay = int(after * 1000)
-            return (("EVAL", LATER, 1, self._ready, str(key), delay),)
+    def ring(self, key: SessionKey) -> Sequence[Command]:
+        """The commands that make a session due now."""
         return (
             ("ZADD", self._ready, NOW, str(key)),
             ("LPUSH", self._wake, 1),
@@ -128,7 +140,7 @@ class Index:
     async def audited(self) -> list[SessionKey]:
         """The sessions that have an audit, or had one."""
         [found] = await self.send((("ZRANGE", self._audit, 0, -1),))
-        return [SessionKey.parse(_text(member) or "") for member in found]
+        return [key for key, _ in (await self._read(self._audit, found)).values()]
 
     async def anchors(self) -> list[str]:
         """The anchors of the audit as JSON, oldest first."""
@@ -161,13 +173,12 @@ class Index:
     async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
         """The newest approvals, at the most so many: session and id, newest first."""
         [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
-        split = [(_text(member) or "").rpartition("|") for member in found]
-        return [(SessionKey.parse(tag), approval) for tag, _, approval in split]
+        return list((await self._read(self._seen, found)).values())
 
     def buried(self, key: SessionKey) -> Sequence[Command]:
         """The commands that note for operators that a turn of a session was given up."""
         return (
-            ("EVAL", LATER, 1, self._dead, str(key), 0),
+            ("EVAL", NOTE, 1, self._dead, str(key)),
             ("ZREMRANGEBYRANK", self._dead, 0, -DEAD - 1),
             ("EXPIRE", self._dead, MARK_LIVES),
         )
@@ -189,7 +200,9 @@ class Index:
     async def dead(self) -> list[tuple[SessionKey, int]]:
         """The sessions in which a turn was given up, and when (ms), oldest first."""
         [found] = await self.send((("ZRANGE", self._dead, 0, -1, "WITHSCORES"),))
-        return [(SessionKey.parse(_text(tag) or ""), int(float(at))) for tag, at in _pairs(found)]
+        scores = dict(_pairs(found))
+        read = await self._read(self._dead, list(scores))
+        return [(key, int(float(scores[member]))) for member, (key, _) in read.items()]
 
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
         """The commands that have an approval never looked at again."""
@@ -240,12 +253,12 @@ class Index:
     async def claim(self, most: int, *, lease: int) -> list[Claim]:
         """Take up to `most` sessions that are due; for `lease` ms nobody else takes them."""
         until, found = await self._claim(self._ready, most, lease=lease)
-        return [Claim(SessionKey.parse(member), until) for member in found]
+        return [Claim(key, until) for key, _ in found]
 
     async def claim_due(self, most: int) -> list[tuple[SessionKey, str]]:
         """Take up to `most` approvals whose time has come: session and id."""
         _, found = await self._claim(self._approvals, most, lease=CLAIM_DUE)
-        return [_apart(member) for member in found]
+        return found
 
     async def claim_tickets(
         self, most: int, *, lease: timedelta
@@ -253,11 +266,17 @@ class Index:
         """Take up to `most` tickets that are due, for as long as `lease`: session and call."""
         milliseconds = int(lease.total_seconds() * 1000)
         _, found = await self._claim(self._tickets, most, lease=milliseconds)
-        return [_apart(member) for member in found]
+        return found
 
     async def done(self, claim: Claim) -> None:
         """Strike a session off, unless it was rung for since it was claimed."""
         await self.send((("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),))
+
+    async def later(self, claim: Claim, *, seconds: float) -> None:
+        """Have a session looked at later, unless it was rung for since it was claimed."""
+        delay = int(seconds * 1000)
+        later = ("EVAL", LATER, 1, self._ready, str(claim.key), delay, claim.until)
+        await self.send((later,) if delay > 0 else self.ring(claim.key))
 
     async def wait(self, *, seconds: float = 1.0) -> None:
         """Wait until something may be due, `seconds` at most."""
@@ -271,24 +290,39 @@ class Index:
             return False
         return True
 
-    async def _claim(self, name: str, most: int, *, lease: int) -> tuple[str, list[str]]:
+    async def _claim(
+        self, name: str, most: int, *, lease: int
+    ) -> tuple[str, list[tuple[SessionKey, str]]]:
+        """Take what is due: until when, and for each the session and what of it is due."""
         [(until, found)] = await self.send((("EVAL", CLAIM, 1, name, most, lease),))
-        return _text(until) or "", [text for member in found if (text := _text(member))]
+        return _text(until) or "", list((await self._read(name, found)).values())
+
+    async def _read(self, name: str, members: Sequence[Any]) -> dict[Any, tuple[SessionKey, str]]:
+        """The session of each member, and what of it is meant; what nobody can read is dropped."""
+        read = {member: _apart(member) for member in members}
+        strange = [member for member, found in read.items() if found is None]
+        for member in strange:
+            logs.error("index.unreadable", key=name, member=member, next="it was taken out")
+        await self.send([("ZREM", name, *strange)] if strange else [])
+        return {member: found for member, found in read.items() if found}
 
     def _account(self, tenant: str, person: str) -> str:
         return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"
 
     def _until(self, method: str, channel: str) -> str:
-        return f"{self._prefix}{{slack:{method}:{channel}}}:until"
+        return f"{self._prefix}{{slack:{self._tenant}:{method}:{channel}}}:until"
 
     def _mark(self, channel: str) -> str:
-        return f"{self._prefix}{{dm:{channel}}}:agent"
+        return f"{self._prefix}{{dm:{self._tenant}:{channel}}}:agent"
 
 
-def _apart(member: str) -> tuple[SessionKey, str]:
-    """The session of a member, and what of it is due."""
-    tag, _, name = member.partition("|")
-    return SessionKey.parse(tag), name
+def _apart(member: bytes | str) -> tuple[SessionKey, str] | None:
+    """The session of a member, and what of it is meant; None when it is no such thing."""
+    try:
+        tag, _, name = (_text(member) or "").partition("|")
+        return SessionKey.parse(tag), name
+    except ValueError:
+        return None
 
 
 def _pairs(found: Sequence[Any]) -> list[tuple[Any, Any]]:

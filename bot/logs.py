@@ -56,6 +56,7 @@ Event = Literal[
     "ticket.news",
     "ticket.unavailable",
     "ticket.failed",
+    "index.unreadable",
 ]
 EVENTS: frozenset[str] = frozenset(get_args(Event))
 

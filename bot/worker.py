@@ -192,7 +192,7 @@ class Worker:
         if pause is None:
             await self._index.done(claim)
         else:
-            await self._index.send(self._index.ring(key, after=pause))
+            await self._index.later(claim, seconds=pause)
 
     async def _turn(self, key: SessionKey) -> float | None:
         """Work through a session; seconds until something of it can be tried again, or None."""

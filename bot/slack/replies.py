@@ -15,6 +15,7 @@ from uuid import NAMESPACE_URL, uuid5
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.blocks.rendered import Block, Rendered, shortened
@@ -28,6 +29,7 @@ SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
 """Seconds for a call that a click waits for: Slack waits three for our answer."""
+TIMEOUT = 10.0
 WAIT = 1.0
 LONG_WAIT = 600.0
 
@@ -111,7 +113,7 @@ class Replies:
     `client` must have no retry handlers; `timeout` bounds each call in seconds.
     """
 
-    def __init__(self, client: AsyncWebClient, *, timeout: float = 10.0) -> None:
+    def __init__(self, client: AsyncWebClient, *, timeout: float = TIMEOUT) -> None:
         self._client = client
         self._timeout = timeout
         self._shared: dict[str, tuple[float, bool]] = {}
@@ -311,21 +313,30 @@ class Replies:
         self, call: Awaitable[Any], *, within: float | None = None
     ) -> Answer | Retry | Uncertain | Refused:
         """What Slack answered, if it did what was asked."""
-        try:
-            async with asyncio.timeout(min(within or self._timeout, self._timeout)):
-                answer = await call
-        except SlackApiError as error:
-            return ending(error)
-        except aiohttp.ClientConnectorError:
-            return Retry(WAIT)
-        except (aiohttp.ClientError, SlackClientError, TimeoutError, ConnectionError) as error:
-            return Uncertain(type(error).__name__)
-        return cast("Answer", answer.data)
+        answer = await answered(call, within=min(within or self._timeout, self._timeout))
+        if isinstance(answer, AsyncSlackResponse):
+            return cast("Answer", answer.data)
+        return answer
 
 
 def web_client(token: str, *, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
     """A client that never tries again by itself, on a session of the running loop."""
     return AsyncWebClient(token=token, base_url=api_url, session=session, retry_handlers=[])
+
+
+async def answered(
+    call: Awaitable[Any], *, within: float = TIMEOUT
+) -> AsyncSlackResponse | Retry | Uncertain | Refused:
+    """What Slack answered to a call, or why it is no answer; `within` is in seconds."""
+    try:
+        async with asyncio.timeout(within):
+            return cast(AsyncSlackResponse, await call)
+    except SlackApiError as error:
+        return ending(error)
+    except aiohttp.ClientConnectorError:
+        return Retry(WAIT)
+    except (aiohttp.ClientError, SlackClientError, TimeoutError, ConnectionError) as error:
+        return Uncertain(type(error).__name__)
 
 
 def ending(error: SlackApiError) -> Retry | Uncertain | Refused:

@@ -1,18 +1,26 @@
 # pyright: reportUnknownMemberType=false
 """The workspace behind the settings: its client, who we are there, and its channels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 import aiohttp
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_exponential
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_result,
+    stop_before_delay,
+    wait_exponential,
+)
 
 from bot.errors import SettingsError
-from bot.settings import Settings
-from bot.slack.replies import Replies, web_client
+from bot.settings import Settings, variable
+from bot.slack.replies import Refused, Replies, Retry, Uncertain, answered, web_client
+
+Found = TypeVar("Found")
 
 WAIT = 30.0
 """Seconds in which Slack may come to answer."""
@@ -50,7 +58,7 @@ async def workspace(
         token.get_secret_value() if token else "", api_url=settings.slack_api_url, session=session
     )
     replies = Replies(client)
-    names = [settings.approvers_channel, *settings.routes]
+    names = [settings.approvers_channel, settings.audit_channel, *settings.routes]
     names += [route.approvers_channel for route in settings.routes.values()]
     identity, scopes = await _identity(client, wait=wait)
     named = any(name and name.startswith("#") for name in names)
@@ -58,39 +66,82 @@ async def workspace(
         client=client,
         replies=replies,
         identity=identity,
-        channels=await _channels(replies) if named else {},
+        channels=await _channels(replies, wait=wait) if named else {},
         scopes=scopes,
     )
 
 
+async def team(settings: Settings, session: aiohttp.ClientSession) -> str:
+    """The workspace that the settings' token is for; their tenant when there is no token.
+
+    Raises SettingsError as `workspace` does.
+    """
+    token = settings.slack_bot_token
+    if token is None:
+        return settings.tenant
+    client = web_client(token.get_secret_value(), api_url=settings.slack_api_url, session=session)
+    identity, _ = await _identity(client, wait=WAIT)
+    return identity.team
+
+
+def channel_id(name: str | None, channels: Mapping[str, str], *, setting: str) -> str | None:
+    """The id of a channel that a setting gives by id or `#name`; None when it names none.
+
+    Raises SettingsError, which names the setting's variable, for a name that is not there.
+    """
+    if not name or not name.startswith("#"):
+        return name or None
+    if name.removeprefix("#") not in channels:
+        raise SettingsError(f"{variable(setting)}: there is no channel {name} here.")
+    return channels[name.removeprefix("#")]
+
+
 async def _identity(client: AsyncWebClient, *, wait: float) -> tuple[Identity, Sequence[str]]:
     """Who we are, and the scopes of our token."""
-    try:
-        async for attempt in AsyncRetrying(
-            stop=stop_after_delay(wait),
-            wait=wait_exponential(multiplier=0.2, max=5),
-            retry=retry_if_exception_type((aiohttp.ClientError, TimeoutError)),
-            reraise=True,
-        ):
-            with attempt:
-                answer = await client.auth_test()
-                told = cast("dict[str, str]", answer.data)
-                scopes = cast("Mapping[str, str]", answer.headers).get("x-oauth-scopes", "")
-                listed = [scope.strip() for scope in scopes.split(",") if scope.strip()]
-                who = Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"])
-                return who, listed
-    except SlackApiError as error:
-        code = cast("dict[str, str]", error.response)["error"]
-        raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {code}.") from None
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise SettingsError(f"Slack does not answer at SLACK_API_URL ({error}).") from None
-    raise AssertionError("a retry ends with a result or an exception")
+
+    async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
+        return await answered(client.auth_test())
+
+    answer = await _patiently(ask, wait=wait)
+    if isinstance(answer, Refused):
+        raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {answer.code}.")
+    told = cast("dict[str, str]", answer.data)
+    scopes = cast("Mapping[str, str]", answer.headers).get("x-oauth-scopes", "")
+    listed = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    return Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"]), listed
 
 
-async def _channels(replies: Replies) -> Mapping[str, str]:
-    found = await replies.channels()
-    if isinstance(found, Mapping):
-        return found
-    raise SettingsError(
-        f"The workspace's channels cannot be listed, and #names need them: {found}."
+async def _channels(replies: Replies, *, wait: float) -> Mapping[str, str]:
+    """The ids of the channels we can see, by name."""
+    found = await _patiently(replies.channels, wait=wait)
+    if isinstance(found, Refused):
+        why = found.sentence
+        raise SettingsError(f"Channels cannot be listed, and settings with #names need it. {why}")
+    return found
+
+
+async def _patiently(
+    ask: Callable[[], Awaitable[Found | Retry | Uncertain | Refused]], *, wait: float
+) -> Found | Refused:
+    """What Slack says in the end; raises SettingsError when it says nothing for so many seconds."""
+    attempts = AsyncRetrying(
+        stop=stop_before_delay(wait),
+        wait=_pause,
+        retry=retry_if_result(lambda found: isinstance(found, Retry | Uncertain)),
+        retry_error_callback=lambda state: state.outcome and state.outcome.result(),
     )
+    found = cast("Found | Retry | Uncertain | Refused", await attempts(ask))
+    match found:
+        case Retry():
+            raise SettingsError("Slack does not answer at SLACK_API_URL now.")
+        case Uncertain(why=why):
+            raise SettingsError(f"Slack does not answer at SLACK_API_URL ({why}).")
+        case _:
+            return found
+
+
+def _pause(state: RetryCallState) -> float:
+    """Seconds to wait: as many as Slack asks for, else a little longer each time."""
+    found = state.outcome.result() if state.outcome else None
+    asked = found.after_s if isinstance(found, Retry) else 0.0
+    return max(asked, wait_exponential(multiplier=0.2, max=5)(state))

@@ -77,7 +77,7 @@ async def _ratios(slot: RedisSlot, raw: Redis) -> Figures:
 async def _turn(slot: RedisSlot, key: SessionKey, *, id: str = "m1") -> None:  # noqa: A002
     """A message put, read with its session, answered, and stored."""
     runner = _runner(slot, ScriptedModel([TEXT]))
-    await slot.ingest(key, _said(id), index=[("ZADD", "b:{due}:ready", 0, str(key))])
+    await slot.ingest(key, _said(id), index=[("ZADD", "b:{due:local}:ready", 0, str(key))])
     async for _ in runner.serve(key, owner="w", lease=30_000):
         pass
 

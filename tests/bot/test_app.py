@@ -6,9 +6,11 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from agents import SessionKey
 from bot import app
 from bot.errors import SettingsError
 from bot.playground import MAX, LocalSlack
+from bot.playground.people import TEAM_ID
 from bot.settings import Settings
 from bot.slack.workspace import workspace
 
@@ -83,3 +85,78 @@ async def test_a_slack_that_does_not_answer(slack, store_url, tmp_path, free_por
     async with aiohttp.ClientSession() as session:
         with pytest.raises(SettingsError, match="SLACK_API_URL"):
             await workspace(nowhere, session, wait=0.2)
+
+
+@pytest.mark.parametrize("method", ["auth.test", "conversations.list"])
+@pytest.mark.parametrize("kind", ["ratelimited", "error", "html", "lost"])
+async def test_slack_on_a_bad_day(slack, store_url, tmp_path, method, kind):
+    """Too many requests, a failure, a page instead of JSON: the start asks Slack again."""
+    slack.fail(method, kind, times=2, seconds=0.1)
+    asked = settings(slack, store_url, tmp_path, approvers_channel="#approvals")
+    async with app.opened(asked) as bot:
+        assert bot.port > 0
+    assert len(slack.calls(method)) == 3
+
+
+@pytest.mark.parametrize("method", ["auth.test", "conversations.list"])
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        pytest.param("ratelimited", "does not answer at SLACK_API_URL now", id="429"),
+        pytest.param("error", r"SLACK_API_URL \(\w+\)", id="500"),
+        pytest.param("html", r"SLACK_API_URL \(http_503\)", id="a page"),
+    ],
+)
+async def test_slack_stays_away(slack, tmp_path, method, kind, sentence):
+    """What does not get better within the time is said in words that name the right setting."""
+    slack.fail(method, kind, times=99, seconds=0.1)
+    asked = settings(slack, None, tmp_path, approvers_channel="#approvals")
+    async with aiohttp.ClientSession() as session:
+        with pytest.raises(SettingsError, match=sentence):
+            await workspace(asked, session, wait=0.5)
+
+
+async def test_channels_that_may_not_be_listed(slack, store_url, tmp_path):
+    """What Slack will never answer is not asked twice, and is said in a sentence."""
+    slack.fail("conversations.list", "refused", error="missing_scope")
+    with pytest.raises(SettingsError, match=r"Channels cannot be listed.* lacks the scope"):
+        async with app.opened(settings(slack, store_url, tmp_path, audit_channel="#general")):
+            pass
+    assert len(slack.calls("conversations.list")) == 1
+
+
+@pytest.mark.parametrize("field", ["approvers_channel", "audit_channel"])
+async def test_a_channel_by_name_is_enough(slack, store_url, tmp_path, field):
+    """One setting with a #name is reason enough to look names up; all others may be ids."""
+    channel = slack.workspace.channel("expenses").id
+    given = {field: "#general", "routes": {channel: "reimbursement"}}
+    async with app.opened(settings(slack, store_url, tmp_path, **given)) as bot:
+        assert set(bot.routes) == {channel}
+
+
+@pytest.mark.parametrize(
+    ("field", "variable"),
+    [
+        ("approvers_channel", "COUNTERSIGN_APPROVERS_CHANNEL"),
+        ("audit_channel", "COUNTERSIGN_AUDIT_CHANNEL"),
+    ],
+)
+async def test_the_setting_of_a_missing_channel_is_named(
+    slack, store_url, tmp_path, field, variable
+):
+    """A channel that is not there is blamed on the setting that names it."""
+    with pytest.raises(SettingsError, match=f"^{variable}: .*#nowhere"):
+        async with app.opened(settings(slack, store_url, tmp_path, **{field: "#nowhere"})):
+            pass
+
+
+async def test_an_operator_sees_the_tenant_of_the_token(slack, store_url, tmp_path):
+    """The console looks at what is due in the workspace that the token is for, and only there."""
+    asked = settings(slack, store_url, tmp_path)
+    key = SessionKey("reimbursement", "thread", "C1:1", TEAM_ID)
+    async with app.opened(asked), app.kept(asked) as (_, index):
+        await index.send(index.buried(key))
+    async with app.kept(asked) as (_, index):
+        assert [found for found, _ in await index.dead()] == [key]
+    async with app.kept(settings(slack, store_url, tmp_path, slack_bot_token=None)) as (_, index):
+        assert await index.dead() == []

@@ -3,12 +3,13 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 
 import pytest
 
 from agents import SessionKey, StoreUnavailable
 from agents.runtime.slot.redis import connect
-from bot.index import TOKENS, Index
+from bot.index import TOKENS, Client, Index
 from tests.agents.slot.servers import server
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
@@ -23,18 +24,24 @@ def cluster() -> Iterator[str]:
 
 
 @pytest.fixture(params=["single", "cluster"])
-async def index(request: pytest.FixtureRequest) -> AsyncIterator[Index]:
-    """An index on each kind of store, empty."""
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    """A client of each kind of store, empty."""
     clustered = request.param == "cluster"
     url = request.getfixturevalue("cluster" if clustered else "store_server")
     async with connect(url, cluster=clustered) as client:
         await client.flushall()
-        yield Index(client)
+        yield client
 
 
-async def _ring(index: Index, *keys: SessionKey, after: float = 0) -> None:
+@pytest.fixture
+def index(client: Client) -> Index:
+    """An index on each kind of store, empty."""
+    return Index(client)
+
+
+async def _ring(index: Index, *keys: SessionKey) -> None:
     for key in keys:
-        await index.send(index.ring(key, after=after))
+        await index.send(index.ring(key))
 
 
 async def test_what_is_due_is_claimed_once(index: Index) -> None:
@@ -76,14 +83,69 @@ async def test_an_old_claim_strikes_nothing_off(index: Index) -> None:
         await index.done(claim)
     assert len({claim.until for claim in claims}) == 20
     await index.done(claims[-1])
-    await _ring(index, KEYS[0], after=-1)
+    await _ring(index, KEYS[0])
     assert len(await index.claim(9, lease=LEASE)) == 1
 
 
 async def test_later_is_later(index: Index) -> None:
-    """A session rung for later is not due now."""
-    await _ring(index, KEYS[0], after=60)
+    """A session put off is not due now, and put off by no time at all it is."""
+    await _ring(index, KEYS[0])
+    [claim] = await index.claim(9, lease=-1)
+    await index.later(claim, seconds=60)
     assert await index.claim(9, lease=LEASE) == []
+    await index.later(claim, seconds=0)
+    assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
+
+
+async def test_a_ring_survives_later(index: Index) -> None:
+    """Who rings while a turn fails makes its session due at once, however long it is put off."""
+    await _ring(index, KEYS[0])
+    [claim] = await index.claim(9, lease=LEASE)
+    await _ring(index, KEYS[0])
+    await index.later(claim, seconds=300)
+    assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
+
+
+async def test_tenants_share_a_store(index: Index, client: Client) -> None:
+    """Two bots under one prefix: neither finds, claims, or is held up by what is the other's."""
+    other = Index(client, tenant="T:2")
+    key, now = KEYS[0], await index.now()
+    for commands in (
+        index.ring(key),
+        index.approval_due(key, "3-0", 1),
+        index.approval_seen(key, "3-0", now),
+        index.ticket_due(key, "2-0", 1),
+        index.buried(key),
+        index.spoken("D1", "helper"),
+    ):
+        await index.send(commands)
+    await index.keep_anchor("2026-11-30", "{}")
+    await index.hold_off("chat.update", "C1", seconds=60)
+    assert await other.claim(9, lease=LEASE) == []
+    assert await other.claim_due(9) == []
+    assert await other.claim_tickets(9, lease=timedelta(seconds=9)) == []
+    assert (await other.recent(9), await other.dead(), await other.audited()) == ([], [], [])
+    assert (await other.anchors(), await other.last_agent("D1")) == ([], None)
+    assert await other.held_off("chat.update", "C1") == 0
+    assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [key]
+
+
+@pytest.mark.parametrize("strange", ["nonsense", "", "a:b", "a:b:c:d:e|3-0", "ä:|"])
+async def test_what_nobody_can_read_is_taken_out(index: Index, strange: str, caplog) -> None:
+    """A member that is no session is dropped with a line in the log; the others are served."""
+    for name in ("ready", "appr", "tick", "seen", "dead", "audit"):
+        await index.send([("ZADD", f"b:{{due:local}}:{name}", 1, strange)])
+    await _ring(index, KEYS[0])
+    await index.send([*index.approval_due(KEYS[1], "3-0", 1), *index.buried(KEYS[2])])
+    await index.send(index.approval_seen(KEYS[3], "3-0", 2))
+    assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
+    assert await index.claim_due(9) == [(KEYS[1], "3-0")]
+    assert await index.claim_tickets(9, lease=timedelta(seconds=9)) == []
+    assert [key for key, _ in await index.dead()] == [KEYS[2]]
+    assert await index.recent(9) == [(KEYS[3], "3-0")]
+    assert await index.audited() == [KEYS[3]]
+    assert [record.msg for record in caplog.records] == ["index.unreadable"] * 6
+    assert await index.send([("ZSCORE", "b:{due:local}:tick", strange)]) == [None]
 
 
 async def test_many_workers_share(index: Index) -> None:
@@ -114,7 +176,9 @@ async def test_a_ring_ends_a_wait(index: Index) -> None:
     await asyncio.wait_for(waiting, timeout=3)
     for _ in range(TOKENS):
         await _ring(index, *KEYS[:2])
-    length, lifetime = await index.send((("LLEN", "b:{due}:wake"), ("TTL", "b:{due}:wake")))
+    length, lifetime = await index.send(
+        (("LLEN", "b:{due:local}:wake"), ("TTL", "b:{due:local}:wake"))
+    )
     assert length == TOKENS
     assert 0 < lifetime <= 60
 
@@ -158,7 +222,7 @@ async def test_the_agent_of_a_dm(index: Index) -> None:
     await index.send(index.spoken("D1", "helper"))
     assert await index.last_agent("D1") == "helper"
     assert await index.last_agent("D2") is None
-    [lifetime] = await index.send((("TTL", "b:{dm:D1}:agent"),))
+    [lifetime] = await index.send((("TTL", "b:{dm:local:D1}:agent"),))
     assert lifetime > 0
 
 
@@ -173,7 +237,7 @@ async def test_a_full_store_can_be_worked_off() -> None:
                 await _ring(index, KEYS[2])
             first, second = await index.claim(9, lease=-1)
             await index.done(first)
-            await _ring(index, second.key, after=60)
+            await index.later(second, seconds=60)
             assert await index.claim(9, lease=LEASE) == []
 
 

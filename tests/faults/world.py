@@ -25,6 +25,7 @@ from tests.faults.people import People
 from tests.faults.plan import LEASE, PROCESSES, Plan, Trouble
 from tests.faults.proxy import Proxy
 
+DUE = "b:{due:T0LOCALWORK}"
 PATIENCE = 8.0
 """Seconds without any progress after which nothing more is expected."""
 PARTS = ("events", "state", "approvals", "posts", "audit")
@@ -177,7 +178,7 @@ class World:
             case "flush":
                 await self._redis.script_flush()
             case "hints":
-                await self._redis.delete("b:{due:T0LOCALWORK}:ready", "b:{due:T0LOCALWORK}:wake", "b:{due:T0LOCALWORK}:appr")
+                await self._redis.delete(f"{DUE}:ready", f"{DUE}:wake", f"{DUE}:appr")
             case way:
                 self._proxy.become(way)
                 await asyncio.sleep(trouble.seconds)
@@ -268,7 +269,7 @@ class World:
         views, told = await self._views(), []
         if self._running() or self._slack.delivery._background:
             told.append("people or deliveries are still under way")
-        if ready := await self._redis.zrange("b:{due:T0LOCALWORK}:ready", 0, -1):
+        if ready := await self._redis.zrange(f"{DUE}:ready", 0, -1):
             told.append(f"due: {ready}")
         for key, view in views.items():
             tools = [c for c, call in view.open.items() if call.kind == "tool"]
@@ -317,8 +318,8 @@ class World:
             clicks=self._people.clicks,
             sessions=views,
             owners=owners,
-            ready=await self._redis.zrange("b:{due:T0LOCALWORK}:ready", 0, -1),
-            due=await self._redis.zrange("b:{due:T0LOCALWORK}:appr", 0, -1),
+            ready=await self._redis.zrange(f"{DUE}:ready", 0, -1),
+            due=await self._redis.zrange(f"{DUE}:appr", 0, -1),
             acts=await self._acts(),
             shown=list(self._people.shown()),
             immortal=[

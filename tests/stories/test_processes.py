@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from agents import Entry, SessionKey
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.index import Index
 from bot.playground import LocalSlack, Noticed
 from bot.playground.run import BotProcess, environment
 from tests.conftest import unused_port
@@ -119,3 +122,19 @@ async def _until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE):
         while not holds():  # noqa: ASYNC110 - nobody tells when it holds
             await asyncio.sleep(0.2)
+
+
+async def test_another_tenant_in_the_same_store(office: Office, store_url: str):
+    """Two bots share a store and a prefix: what one of them owes nobody else works or pays."""
+    channel = office.slack.workspace.channel("expenses").id
+    key = SessionKey("reimbursement", "thread", f"{channel}:", "TOTHER")
+    words = {"role": "user", "parts": [{"text": "please reimburse 50 dollars for lunch"}]}
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant="TOTHER")
+        asked = Entry(id="m1", body={"content": words, "user_id": "UOTHER"})
+        await slot.ingest(key, asked, index=index.ring(key))
+        thread = await office.ask("please reimburse 20 dollars for tea")
+        await office.answer(thread, "20")
+        view = await slot.read(key, parts=())
+        assert (view.inbox, office.amounts()) == (1, [20])
+        assert [claim.key for claim in await index.claim(9, lease=9)] == [key]

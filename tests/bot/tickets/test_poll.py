@@ -110,7 +110,7 @@ class Office:
 
     async def due(self) -> float | None:
         """When the ticket is looked at next."""
-        return await self.redis.zscore(f"{self.prefix}{{due}}:tick", f"{KEY}|{CID}")
+        return await self.redis.zscore(f"{self.prefix}{{due:local}}:tick", f"{KEY}|{CID}")
 
 
 @pytest.fixture
