@@ -67,15 +67,15 @@ def refusal(
 ) -> Refusal | None:
     """Why this person may not do this now, or None; `payload` is what they would approve."""
     return (
-        _stranger(approval, person)
+        _stranger(approval, person, act)
         or _over(approval, person, now=now)
         or _unentitled(approval, person, act)
         or _repeated(approval, person, act, payload=payload)
     )
 
 
-def _stranger(approval: Approval, person: Person) -> Refusal | None:
-    """Whether this is nobody who could ever decide here."""
+def _stranger(approval: Approval, person: Person, act: Act) -> Refusal | None:
+    """Whether this is nobody who could ever decide here; a guest can take back what they asked."""
     tenant = unquote(approval.session.partition(":")[0])
     if person.team != tenant or person.is_stranger:
         return Refusal(code="outsider", sentence="Only people of this workspace can decide here.")
@@ -83,7 +83,7 @@ def _stranger(approval: Approval, person: Person) -> Refusal | None:
         return Refusal(code="bot", sentence="Only people can decide, not apps.")
     if person.deleted:
         return Refusal(code="deactivated", sentence="This account is deactivated.")
-    if person.is_guest:
+    if person.is_guest and not (act == "withdraw" and person.id == approval.requester):
         return Refusal(code="guest", sentence="Guests cannot decide here.")
     return None
 
