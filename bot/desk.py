@@ -95,7 +95,13 @@ def furnished(
         agents=agents,
         routes=routes,
         rules=_rules(
-            settings, index=index, slack=slack, kept=policies, groups=groups, routes=routes
+            settings,
+            index=index,
+            slack=slack,
+            kept=policies,
+            groups=groups,
+            people=people,
+            routes=routes,
         ),
         people=people,
         groups=groups,
@@ -111,6 +117,7 @@ def _rules(
     slack: Workspace,
     kept: Book,
     groups: Groups,
+    people: People,
     routes: Mapping[str, Route],
 ) -> Callable[[SessionKey], Rules]:
     """How the questions of a session are put: its channel's route may name another place."""
@@ -127,6 +134,7 @@ def _rules(
             policies=kept.policies,
             defaults=defaults,
             channel=channel,
+            name=people.name,
         )
 
     return rules

@@ -1,6 +1,6 @@
 """A question on its way to people: the approval it opens, its cards, and what is told meanwhile."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from pydantic import JsonValue
@@ -41,7 +41,7 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
             settles=_outdated(request_id, question, scene),
             posts=owed,
             audit=(audit.opened(approval),),
-            notes={question.call_id: _note(approval)},
+            notes={question.call_id: _note(approval, name=scene.rules.name)},
             index=_due(approval, settling, scene=scene),
         ),
         settling=tuple(settling),
@@ -115,12 +115,12 @@ def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
     ]
 
 
-def _note(approval: Approval) -> dict[str, JsonValue]:
-    """What the model may know while people are asked."""
+def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonValue]:
+    """What the model may know while people are asked, for it to tell: names, where there are."""
     note: dict[str, JsonValue] = {
         "status": "pending",
         "waiting_for": "approval",
-        "asked": list(approval.policy.approvers),
+        "asked": [name(each) for each in approval.policy.approvers],
     }
     if approval.deadline is not None:
         until = datetime.fromtimestamp(approval.deadline / 1000, UTC)

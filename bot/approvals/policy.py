@@ -28,11 +28,13 @@ Code = Literal[
 class Person:
     """Somebody in Slack as Slack describes them now; `is_stranger`: from another organization.
 
-    `names` are groups and roles that they stand for now, as far as somebody asked.
+    `name` is what people call them. `names` are groups and roles that they stand for now, as far as
+    somebody asked.
     """
 
     id: str
     team: str
+    name: str = ""
     is_bot: bool = False
     is_guest: bool = False
     is_stranger: bool = False

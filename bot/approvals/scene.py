@@ -30,7 +30,7 @@ class Rules:
     """How questions are put; `due` and `seen` are commands for the index of approvals.
 
     `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
-    cards, None for DMs.
+    cards, None for DMs. `name` says what the person with an id is called.
     """
 
     due: Due
@@ -41,6 +41,7 @@ class Rules:
     )
     defaults: Defaults = field(default_factory=Defaults)
     channel: str | None = None
+    name: Callable[[str], str] = str
 
     def declared(self, question: Question | Approval) -> tuple[ApprovalPolicy, ...]:
         """The policies for one call, as its arguments want them."""

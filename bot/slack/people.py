@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from bot.approvals.policy import Person
 from bot.slack.replies import Replies
@@ -10,6 +10,7 @@ from bot.slack.replies import Replies
 REMEMBERED = 60.0
 """Seconds until a person is asked for again: rights that were taken away must not live on."""
 FORGET_ALL_AT = 5_000
+NAME_LIMIT = 80
 
 
 class People:
@@ -21,6 +22,11 @@ class People:
         self._clock = clock
         self._known: dict[str, tuple[float, Person]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
+        self._names: dict[str, str] = {}
+
+    def name(self, id: str) -> str:  # noqa: A002
+        """What somebody was called when last asked for; the id when nobody asked."""
+        return self._names.get(id) or id
 
     async def person(self, id: str) -> Person | None:  # noqa: A002
         """The person with that id; None when Slack does not say who that is.
@@ -41,7 +47,9 @@ class People:
         if len(self._known) >= FORGET_ALL_AT:
             self._known.clear()
             self._asking.clear()
+            self._names.clear()
         self._known[id] = (self._clock(), person)
+        self._names[id] = person.name
         return person
 
     def forget(self, id: str) -> None:  # noqa: A002
@@ -54,8 +62,20 @@ def person_of(user: Mapping[str, Any]) -> Person:
     return Person(
         id=str(user.get("id", "")),
         team=str(user.get("team_id", "")),
+        name=_name(user),
         is_bot=bool(user.get("is_bot")) or bool(user.get("is_workflow_bot")),
         is_guest=bool(user.get("is_restricted")) or bool(user.get("is_ultra_restricted")),
         is_stranger=bool(user.get("is_stranger")),
         deleted=user.get("deleted") is not False,
     )
+
+
+def _name(user: Mapping[str, Any]) -> str:
+    """What a person wants to be called, in one short line; empty when Slack does not say."""
+    profile = user.get("profile")
+    told: Mapping[str, Any] = (
+        cast("Mapping[str, Any]", profile) if isinstance(profile, Mapping) else {}
+    )
+    called = [told.get("display_name"), told.get("real_name"), user.get("real_name")]
+    found = next((each for each in called if isinstance(each, str) and each.strip()), "")
+    return " ".join(found.split())[:NAME_LIMIT]

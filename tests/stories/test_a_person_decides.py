@@ -205,7 +205,9 @@ async def test_the_state_of_a_request_can_be_asked_for(office: Office):
     """While it waits, the agent says so; what is asked twice is not asked of people twice."""
     thread, _ = await asked(office)
     await office.slack.say("ana", "expenses", "What about my request?", thread_ts=thread)
-    await office.answer(thread, "waiting for approval")
+    told = full_text(await office.answer(thread, "waiting for approval"))
+    assert "by max and mia" in told
+    assert MAX.id not in told
     cards = [m for m in office.slack.messages("approvals") if buttons(m)]
     assert len(cards) == 1
     assert office.amounts() == []

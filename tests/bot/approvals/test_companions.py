@@ -96,6 +96,12 @@ def test_the_model_learns_who_is_asked():
     }
 
 
+def test_the_model_learns_names():
+    """Whom people call Bo is Bo for the model too, for what it tells is read by people."""
+    found = planned(asking(), after=BEFORE, name={"UBOSS": "Bo", "UCFO": "UCFO"}.__getitem__)
+    assert found.companions.notes["2-0"]["asked"] == ["Bo", "UCFO"]
+
+
 def test_a_question_that_never_expires_is_never_due():
     """Without a span there is no deadline, nothing in the index and no date in the note."""
     found = planned(asking(), after=BEFORE, defaults=Defaults(approvers=("UBOSS",), ttl=None))

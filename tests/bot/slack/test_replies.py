@@ -175,3 +175,19 @@ def test_person_of(user: dict[str, Any], flags: str) -> None:
         "deleted": person.deleted,
     }
     assert [name for name, value in found.items() if value] == ([flags] if flags else [])
+
+
+@pytest.mark.parametrize(
+    ("user", "name"),
+    [
+        pytest.param({"profile": {"display_name": "bo", "real_name": "Bo B"}}, "bo", id="display"),
+        pytest.param({"profile": {"display_name": " ", "real_name": "Bo B"}}, "Bo B", id="real"),
+        pytest.param({"real_name": "Bo\n\nB"}, "Bo B", id="one line"),
+        pytest.param({"profile": {"real_name": "b" * 500}}, "b" * 80, id="short"),
+        pytest.param({"profile": [], "real_name": 3}, "", id="odd"),
+        pytest.param({}, "", id="nothing is said"),
+    ],
+)
+def test_what_a_person_is_called(user: dict[str, Any], name: str) -> None:
+    """The name that people see, whatever else the account has."""
+    assert person_of(user).name == name
