@@ -67,6 +67,9 @@ class Calling:
         self.call = call
         self.hooks = hooks
         self.tool = self._tool(step)
+        self.step = call.id if call.question else f"{call.id}:ask"
+        self.interrupted = self.step in held.started
+        self.ran = False
         self.args = copy.deepcopy(dict(call.question.args if call.question else call.args))
         self.context = ToolContext(
             function_call_id=call.id,
@@ -91,10 +94,13 @@ class Calling:
         except (SessionConflict, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
-            return self._failed(error)
+            lost = self.interrupted and not self.ran
+            return self._answered(gate.lost(self.call.name)) if lost else self._failed(error)
 
     async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
+        if call.id in self.held.results:
+            return self._reported(Report.model_validate(self.held.results[call.id]))
         if tool is None:
             return self._answered(await self._missing())
         nested = self.agent.nested(call.name)
@@ -102,9 +108,11 @@ class Calling:
             skip = bool(getattr(tool, "skip_summarization", False))
             return left(self.held.story, call, nested, skip=skip)
         early = await self._before(tool)
+        bound = tool.bind(self.args)
+        if self.interrupted:
+            early = await self._again(tool, bound) or early
         if early is not None:
             return early
-        bound = tool.bind(self.args)
         if isinstance(bound, Unfit):
             return self._answered(gate.changed(call.name) if call.question else bound.response)
         return await self._judged(tool, bound)
@@ -112,6 +120,8 @@ class Calling:
     async def _missing(self) -> Response:
         """What the model reads about a tool that is not there."""
         name = self.call.name
+        if self.interrupted:
+            return gate.lost(name)
         mended = await self._mended(KeyError(name), dict(self.call.args))
         if mended is not None:
             return mended
@@ -168,22 +178,21 @@ class Calling:
 
     async def _started(self, tool: Tool, bound: Bound) -> Outcome | None:
         call = self.call
-        if self.agent.nested(call.name) is not None:
-            return entered(call, bound, user=self.held.user(call.invocation))
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
+        permit = self.held.permit
         again, audit = (
-            await self.held.permit(self.held.key, call.request) if call.request else _FREE
+            await permit(self.held.key, call.request) if permit and call.request else _FREE
         )
         if again and call.question:
             return self._asked_anew(call.question, changes=[again])
-        may_ask = call.question is None and _takes_context(tool)
         start = Start(
             fence=self.held.fence,
             cid=call.id,
-            step=f"{call.id}:ask" if may_ask else call.id,
+            step=self.step,
             request=call.request,
             digest=self._digest(tool, bound),
+            recorded=permit is not None,
             audit=audit,
         )
         started = await self.held.slot.start_call(self.held.key, start)
@@ -191,10 +200,8 @@ class Calling:
 
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
-            case "go":
+            case "go" | "again":
                 return await self._run(tool, bound)
-            case "again":
-                return await self._again(tool, bound)
             case "done":
                 return self._reported(Report.model_validate(started.result))
             case "closed":
@@ -202,16 +209,19 @@ class Calling:
             case "refused":
                 return self._answered(gate.refused(tool.name, why=started.why))
 
-    async def _again(self, tool: Tool, bound: Bound) -> Outcome:
-        """A body that was started before and left no result: its class says what to do."""
+    async def _again(self, tool: Tool, bound: Bound | Unfit) -> Outcome | None:
+        """What became of a body that was started before and left no result.
+
+        None when it may start like any other: it did not happen, or may happen twice.
+        """
+        if isinstance(bound, Unfit):
+            return self._answered(gate.lost(tool.name))
         if tool.effects in ("none", "idempotent"):
-            return await self._run(tool, bound)
+            return None
         if tool.reconcile is not None:
             found = tool.reconcile(self.context.idempotency_key)
             found = await found if inspect.isawaitable(found) else found
-            if found is None:
-                return await self._run(tool, bound)
-            return self._answered(result_of(found).response)
+            return None if found is None else self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._unknown(tool, bound)
 
@@ -228,10 +238,13 @@ class Calling:
             secrets=_secrets(tool),
             unknown=True,
         )
-        return self._asked_anew(self._question(tool, bound, told), changes=[])
+        now = self._question(tool, bound, told)
+        return self._asked_anew(now, changes=gate.differences(asked, now) if asked else [])
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
-        """Run the body, and keep what came of it while its siblings run."""
+        """Run the body, and keep what came of it while its siblings run; enter a nested agent."""
+        if self.agent.nested(self.call.name) is not None:
+            return entered(self.call, bound, user=self.held.user(self.call.invocation))
         outcome = await self._ran(tool, bound)
         if len(self.held.story.batch(self.call)) > 1:
             kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
@@ -240,7 +253,7 @@ class Calling:
 
     async def _ran(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
-        context.request = None
+        context.request, self.ran = None, True
         try:
             value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
@@ -276,6 +289,7 @@ class Calling:
             dynamic=dynamic,
             defaults=tuple(sorted(bound.defaults)),
             secrets=_secrets(tool),
+            ended=self._ended,
         )
         question = self._question(tool, bound, told)
         if gate.rejected_before(self.held.story, self.call, question):
@@ -298,7 +312,7 @@ class Calling:
             if (found := event.actions.requested_tool_confirmations.get(self.call.id))
         ]
         ask = Ask(
-            question=question.model_copy(update={"changes": tuple(changes)}),
+            question=question.model_copy(update={"changes": tuple(changes), "ended": self._ended}),
             args=cast(Response, to_json(self.args)),
             shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
             placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
@@ -310,6 +324,11 @@ class Calling:
         story, ask = self.held.story, report.ask
         older = gate.superseded(story, self.call, ask.question) if ask else ()
         return Outcome(call=self.call, report=report, superseded=older)
+
+    @property
+    def _ended(self) -> bool:
+        """Whether a body was started for this call that does not run any more."""
+        return self.ran or self.interrupted
 
     def _digest(self, tool: Tool, bound: Bound) -> str:
         """The digest of the very objects that the body is handed, taken just before."""
@@ -340,12 +359,6 @@ def _secrets(tool: Tool) -> tuple[str, ...]:
     """The arguments that nobody is shown."""
     signature = getattr(tool, "signature", None)
     return tuple(p.name for p in signature.parameters if p.secret) if signature else ()
-
-
-def _takes_context(tool: Tool) -> bool:
-    """Whether the body can ask a person: only one that is handed a context can."""
-    signature = getattr(tool, "signature", None)
-    return signature is not None and signature.context is not None
 
 
 def _actions(context: ToolContext) -> EventActions:

@@ -52,6 +52,7 @@ class Question(BaseModel):
     the tool's own body asked. `defaults` are arguments the model left out, `secrets` those that are
     shown to nobody; `changes` says what is different since people were asked about this call.
     `unknown`: the body was started and interrupted, and a person has to look whether it happened.
+    `ended`: the run that was started before is over, so that the next one is another start.
     """
 
     call_id: str
@@ -67,6 +68,7 @@ class Question(BaseModel):
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     unknown: bool = False
+    ended: bool = False
 
 
 def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:
@@ -94,7 +96,8 @@ def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
     """The answer in a function response, also when wrapped as `{"response": "<JSON text>"}`.
 
     Raises AnswerError when it is not of the shape
-    `{confirmed, payload?, reason?, outcome?, hint?}`; an empty answer rejects.
+    `{confirmed, payload?, reason?, outcome?, hint?}`, or says yes and why not at once; an empty
+    answer rejects.
     """
     fields = dict(response or {})
     wrapped = fields.get("response")
@@ -110,6 +113,8 @@ def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
     except ValidationError as error:
         wrong = ", ".join(".".join(map(str, e["loc"])) for e in error.errors())
         raise AnswerError(f"the answer to a confirmation is malformed: {wrong}") from error
+    if answer.confirmed and answer.outcome is not None:
+        raise AnswerError(f"an answer is confirmed or {answer.outcome}, not both")
     if not answer.confirmed and answer.outcome is None:
         return answer.model_copy(update={"outcome": "rejected"})
     return answer

@@ -13,6 +13,7 @@ Response = dict[str, JsonValue]
 REFUSALS = {
     "late": "The time in which {tool} was allowed to run is over; it did not run.",
     "digest": "{tool} is not what a person agreed to; it did not run.",
+    "missing": "No approval of {tool} is kept here; it did not run.",
     "request": "A newer question about this call of {tool} is open; it did not run.",
 }
 
@@ -138,6 +139,15 @@ def refused(tool: str, *, why: str, sentences: Mapping[str, str] = REFUSALS) -> 
 def given_up(tool: str) -> Response:
     """When the turn of a call failed again and again."""
     error = f"{tool} failed again and again and was given up; whether it took effect is not known."
+    return {"status": "unknown", "error": error}
+
+
+def lost(tool: str) -> Response:
+    """When a body was interrupted that cannot be run again: its tool is gone or changed."""
+    error = (
+        f"{tool} was started and interrupted; whether it took effect is not known, and it cannot "
+        "run again."
+    )
     return {"status": "unknown", "error": error}
 
 

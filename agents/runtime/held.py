@@ -43,11 +43,6 @@ Permit = Callable[[SessionKey, str], Awaitable[Leave]]
 """What those who asked say about the start of an approved call: (key, id of the question)."""
 
 
-async def freely(_key: SessionKey, _request: str) -> Leave:
-    """What was approved may start."""
-    return "", None
-
-
 def nothing(*_told: object, **_new: object) -> Companions:
     """No companions."""
     return NOTHING
@@ -58,6 +53,9 @@ class Held:
 
     `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`;
     `temp` has those, by invocation and nested agent. `entry` is the inbox entry being worked on.
+    `results` are those of bodies that ended before their batch did, `started` the journal's steps
+    that somebody else began and nobody knows the end of. With a `permit` approvals are kept, and
+    what was asked about starts with one only.
     """
 
     def __init__(
@@ -68,7 +66,7 @@ class Held:
         *,
         story: Story | None = None,
         companion: Companion = nothing,
-        permit: Permit = freely,
+        permit: Permit | None = None,
     ) -> None:
         """Take over what `begin` answered; `story` when it is known and not only its news."""
         self.slot = slot
@@ -77,17 +75,20 @@ class Held:
         self.fence = begun.fence
         self.version = begun.version
         self.attempt = begun.attempt
+        self.deaths = begun.deaths
         self.story = story or Story(begun.events)
         self.state: dict[str, Any] = dict(begun.state)
         self.temp: dict[str, dict[str, Any]] = {
             name: _dict(kept.get("temp")) for name, kept in begun.invocations.items()
         }
         self.results = dict(begun.results)
+        self.started = set(begun.started)
         self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
         self.entry: str | None = None
         self.lost = False
         self.permit = permit
         self._companion = companion
+        self._person = begun.user
         self._head = begun.head
         self._heard: list[Event] = []
         self._popping = False
@@ -112,17 +113,33 @@ class Held:
         """Whether an inbox entry was taken and is not stored yet."""
         return self._popping
 
-    def take(self) -> bool:
+    async def take(self) -> bool:
         """Take the oldest inbox entry into the story; False when there is none."""
         if self._head is None:
             return False
-        self.entry, self._popping = self._head.id, True
         version, now = self.version + 1, self.now / 1000
-        self._heard = list(heard(self._head, self.story, version=version, now=now))
-        for event in self._heard:
-            self._remember(event)
+        new = list(heard(self._head, self.story, version=version, now=now))
+        for event in new:
             self.story.add(event)
+        if new:
+            await self.work_for(new[-1].invocation_id)
+        self.entry, self._popping, self._heard = self._head.id, True, new
+        for event in new:
+            self._remember(event)
         return True
+
+    async def work_for(self, invocation: str) -> None:
+        """Have the `user:` state of the person that an invocation works for, and of nobody else."""
+        person = self.user(invocation)
+        if person == self._person:
+            return
+        if self._heard:
+            await self.commit()
+        view = await self.slot.read(self.key, parts=("state",), user=person)
+        found = view.state if view else {}
+        kept = {k: v for k, v in self.state.items() if not k.startswith("user:")}
+        self.state = kept | {k: v for k, v in found.items() if k.startswith("user:")}
+        self._person = person
 
     def view(self, invocation: str, branch: str | None = None) -> dict[str, Any]:
         """The live state an invocation sees, `temp:` included; a nested agent has its own."""
@@ -139,6 +156,9 @@ class Held:
             new = [without_temp(event) for event in (*self._heard, *events)]
             commit = self._composed(new, results or {})
             done = await self.slot.commit(self.key, commit)
+            for cid in commit.ended:
+                self.results.pop(cid, None)
+                self.started.discard(cid)
             self.version, self._head = done.version, done.head
             self._heard, self._popping = [], False
             if new or commit.pop:
@@ -167,6 +187,7 @@ class Held:
             pop=self.entry if self._popping else None,
             opened=opened,
             closed=closed,
+            ended=[q.call_id for event in new for q in event.questions.values() if q.ended],
             results=results,
             invocations=self._invocations(new),
             companions=companions,
@@ -222,7 +243,7 @@ async def hold(
     owner: str,
     lease: int,
     companion: Companion = nothing,
-    permit: Permit = freely,
+    permit: Permit | None = None,
     shelf: Shelf | None = None,
 ) -> AsyncGenerator[Held]:
     """Take a session in hand for as long as the block lasts; raises SessionBusy.

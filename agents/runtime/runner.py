@@ -20,7 +20,7 @@ from agents.runtime.ending import given_up
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.gemini import Gemini, GeminiOptions
-from agents.runtime.held import Companion, Held, Permit, freely, hold, nothing
+from agents.runtime.held import Companion, Held, Permit, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.messages import accepted
 from agents.runtime.model import Model
@@ -45,7 +45,8 @@ class Runner:
     `session_service` is where sessions live (memory by default). `models` resolves the name of a
     model, or is the one model of all agents; without it Gemini is asked, with the key google-genai
     finds in its environment. `companion` derives from new events what goes into the slot with them,
-    `permit` is asked once more before an approved call starts. A model that is unavailable is given
+    `permit` is asked once more before an approved call starts; with it a call that was asked about
+    starts only if the slot has its approval. A model that is unavailable is given
     up after `max_attempts` tries. `spent` says how many tokens a person used up today.
 
     Raises UsageError when there is no key for Gemini.
@@ -59,7 +60,7 @@ class Runner:
         session_service: SessionService | None = None,
         models: Models | Model | None = None,
         companion: Companion = nothing,
-        permit: Permit = freely,
+        permit: Permit | None = None,
         plugins: Sequence[Plugin] = (),
         auto_create_session: bool = False,
         max_attempts: int = 5,
@@ -139,7 +140,7 @@ class Runner:
         """
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         async with self._hold(key, owner=owner, lease=lease) as held:
-            if held.attempt > MAX_DEATHS:
+            if held.deaths >= MAX_DEATHS:
                 for event in await self._end(held):
                     yield event
             async for event in self._steps(held, budget):
@@ -155,7 +156,7 @@ class Runner:
 
     async def _end(self, held: Held) -> list[Event]:
         if isinstance(next_step(self.agent, held.story), (Wait, Done)):
-            held.take()
+            await held.take()
         now = held.now / 1000
         events = given_up(self.agent, held.story, version=held.next_version, now=now)
         return await held.commit(events) if events or held.unstored else []
@@ -178,7 +179,7 @@ class Runner:
         while not held.lost:
             step = next_step(self.agent, held.story)
             if isinstance(step, (Wait, Done)) and not held.unstored:
-                if not held.take():
+                if not await held.take():
                     return
                 continue
             new: list[Event] = []
@@ -196,11 +197,13 @@ class Runner:
     async def _done(self, step: Step, held: Held, budget: Budget) -> AsyncIterator[Event]:
         """Do what comes next and yield what came of it; nothing when there is nothing to do."""
         if isinstance(step, CallModel):
+            await held.work_for(step.invocation)
             hooks, model = Hooks(self._plugins, step.agent), self._models[id(step.agent)]
             asking = Asking(held, step, model=model, hooks=hooks, budget=budget)
             async for event in asking.events():
                 yield event
         elif isinstance(step, RunTools):
+            await held.work_for(step.calls[0].invocation)
             found = await outcomes(held, step, Hooks(self._plugins, step.agent))
             if budget.config.raise_tool_errors:
                 budget.raised = next((o.error for o in found if o.error), None)

@@ -6,11 +6,18 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from agents.runtime.errors import AlreadyExistsError, SessionNotFoundError, StaleSessionError
+from agents.runtime.errors import (
+    AlreadyExistsError,
+    AnswerError,
+    SessionNotFoundError,
+    StaleSessionError,
+)
 from agents.runtime.events import Event
 from agents.runtime.held import hold, without_temp
+from agents.runtime.messages import accepted
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Begun, SessionKey, Slot, View
+from agents.runtime.story import USER, Story
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,8 +117,9 @@ class SessionService:
     async def append_event(self, session: Session, event: Event) -> Event:
         """Store an event at the end of a session and apply its state; a partial one is not stored.
 
-        Raises SessionNotFoundError, StaleSessionError when the copy is older than the session, and
-        SessionConflict when somebody holds it.
+        Raises SessionNotFoundError, StaleSessionError when the copy is older than the session,
+        SessionConflict when somebody holds it, and AnswerError when a person's answer fits no open
+        call or the event asks a question: only a Runner does.
         """
         if event.partial:
             return event
@@ -123,7 +131,7 @@ class SessionService:
         async with hold(self.slot, key, owner=uuid.uuid4().hex, lease=10_000) as held:
             if session.version != held.version:
                 raise StaleSessionError(f"session {session.id!r} has moved on; read it again")
-            stored = event.model_copy(update={"version": held.next_version})
+            stored = _checked(event, held.story).model_copy(update={"version": held.next_version})
             await held.commit([stored])
         session.state.update(event.actions.state_delta)
         kept = without_temp(stored)
@@ -145,6 +153,15 @@ class InMemorySessionService(SessionService):
     def __init__(self, *, tenant: str = "local") -> None:
         """Start without sessions."""
         super().__init__(MemorySlot(), tenant=tenant)
+
+
+def _checked(event: Event, story: Story) -> Event:
+    """The event, its answers as a Runner would take them. Raises AnswerError."""
+    if event.questions:
+        raise AnswerError("only a Runner asks for a confirmation")
+    if event.author != USER or event.content is None or not event.get_function_responses():
+        return event
+    return event.model_copy(update={"content": accepted(event.content, story)})
 
 
 def _session(key: SessionKey, view: View) -> Session:

@@ -49,10 +49,10 @@ async def test_taking():
     said = content("hi").model_dump(mode="json", exclude_none=True)
     await slot.ingest(KEY, Entry(id="e", body={"content": said, "user_id": "bo"}))
     async with hold(slot, KEY, owner="me", lease=9000) as held:
-        assert (held.take(), held.unstored, held.next_version) == (True, True, 2)
+        assert (await held.take(), held.unstored, held.next_version) == (True, True, 2)
         shown = await held.commit([spoke(text="Hi.", inv="inv-1")])
         assert [event.author for event in shown] == ["root"]
-        assert (held.take(), held.unstored) == (False, False)
+        assert (await held.take(), held.unstored) == (False, False)
         assert (held.user("inv-1"), held.user("i9")) == ("bo", "ann")
     assert [event.author for event in (await slot.read(KEY)).events] == ["user", "root"]
 

@@ -45,6 +45,7 @@ def no_fence() -> None:
 def no_journal() -> None:
     """A body is started as often as somebody wants to."""
     edit("start_call", "if started then", "if false then")
+    edit("begin", "call('HGETALL', JOURNAL)", "{}")
 
 
 def no_unknown() -> None:

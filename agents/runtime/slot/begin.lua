@@ -1,6 +1,6 @@
 -- begin(owner, lease, window, since)
 --   -> {'none', now} | {'busy', until, now}
---    | {'begun', fence, version, now, attempt, head, events, state, runs, open, notes, journal,
+--    | {'begun', fence, version, now, attempt, deaths, head, events, state, runs, open, notes, journal,
 --       outbox, owed, shared, user}
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
@@ -8,14 +8,17 @@ if owner ~= '' and owner ~= a.owner and number('lease') > now then
   return { 'busy', number('lease'), now }
 end
 
+local died = owner ~= '' and number('lease') <= now
 local version = call('LLEN', EVENTS)
 local head = call('LRANGE', INBOX, 0, 1)
 local attempted = head[1] and '+' .. head[1] or '=' .. version
-local attempt = meta('attempted') == attempted and number('attempt') + 1 or 1
+local same = meta('attempted') == attempted
+local attempt = (same and number('attempt') or 0) + 1
+local deaths = (same and number('deaths') or 0) + (died and 1 or 0)
 -- Grows across deletion and loss of the slot, too, because time does.
 local fence = math.max(number('fence') + 1, now)
 call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
-  'attempted', attempted, 'attempt', attempt)
+  'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
 local first = 1
 if version > a.window then
@@ -45,7 +48,7 @@ for _, event in ipairs(call('LRANGE', EVENTS, math.max(first, a.since + 1) - 1, 
 end
 
 return {
-  'begun', fence, version, now, attempt, head, events, call('HGETALL', STATE),
+  'begun', fence, version, now, attempt, deaths, head, events, call('HGETALL', STATE),
   call('HGETALL', RUNS), open, call('HGETALL', NOTES), call('HGETALL', JOURNAL),
   call('HGETALL', OUTBOX), call('LRANGE', OWED, 0, -1), call('LRANGE', SHARED, 0, -1),
   meta('user'),

@@ -18,7 +18,6 @@ from agents.runtime.slot.port import (
     OpenCall,
     Post,
     Record,
-    SessionKey,
     Start,
     View,
 )
@@ -55,6 +54,7 @@ def of_commit(commit: Commit) -> Arguments:
         "opened": [[cid, _call(call), text(call.note)] for cid, call in commit.opened.items()],
         "notes": [[cid, text(note)] for cid, note in companions.notes.items()],
         "closed": list(commit.closed),
+        "ended": list(commit.ended),
         "results": [[step, text(result)] for step, result in commit.results.items()],
         "runs": [
             [name, "" if run is None else text(run)] for name, run in commit.invocations.items()
@@ -77,6 +77,7 @@ def of_start(start: Start) -> Arguments:
         "step": start.step,
         "request": start.request,
         "digest": start.digest,
+        "recorded": start.recorded,
         "audit": None if start.audit is None else text(start.audit),
     }
 
@@ -107,31 +108,33 @@ def shared(app: Json, users: Json, user: str | None) -> str | None:
     return text({"app": flat(app), "users": flat(users), "user": user})
 
 
-def begun(answer: Answer, state: Json) -> Begun:
-    """The answer of begin.lua; `state` is the whole of it."""
-    _, fence, version, now, attempt, head, events, _, runs, open_, notes, journal, out, owed = (
-        answer[:14]
-    )
+def begun(answer: Answer, state: Json, *, user: str) -> Begun:
+    """The answer of begin.lua; `state` is the whole of it, `user:` keys are those of `user`."""
+    _, fence, version, now, attempt, deaths, head, events = answer[:8]
+    _, runs, open_, notes, journal, out, owed = answer[8:15]
     return Begun(
         fence=fence,
         version=version,
         head=entry(head),
         attempt=attempt,
+        deaths=deaths,
         events=[Event.model_validate_json(event) for event in events],
         state=state,
+        user=user,
         invocations=parsed(runs),
         open=_calls(open_, notes),
         results={
             step: json.loads(note[1:]) for step, note in pairs(journal) if note.startswith("=")
         },
+        started=frozenset(step for step, note in pairs(journal) if note.startswith(">")),
         posts=_owed(out, owed),
         now=now,
     )
 
 
-def nothing_begun(now: int, state: Json) -> Begun:
+def nothing_begun(now: int, state: Json, *, user: str) -> Begun:
     """What a session that is not there begins with."""
-    return begun(["begun", 0, 0, now, 0, *([()] * 9)], state)
+    return begun(["begun", 0, 0, now, 0, 0, *([()] * 9)], state, user=user)
 
 
 def view(answer: Answer, state: Json) -> View:
@@ -188,12 +191,6 @@ def pairs(hash_: Answer) -> Iterable[tuple[str, str]]:
 def parsed(hash_: Answer) -> dict[str, Any]:
     """A flat hash whose texts are JSON."""
     return {name: json.loads(value) for name, value in pairs(hash_)}
-
-
-def user_of(key: SessionKey, head: Entry | None, last: str | None) -> str:
-    """Whose `user:` state a session begins with."""
-    named = head.body.get("user_id") if head else last
-    return named if isinstance(named, str) else key.user
 
 
 def _event(event: Event, version: int) -> list[Any]:

@@ -1,5 +1,5 @@
--- commit(id, fence, version, pop, user, events, state, shared, opened, notes, closed, results, runs,
---        approvals, settles, posts, audit)
+-- commit(id, fence, version, pop, user, events, state, shared, opened, notes, closed, ended, results,
+--        runs, approvals, settles, posts, audit)
 --   -> {'ok', version, now, head, shared} | {'fence'} | {'version'} | {'pop'}
 -- events: {text, invocation, starts a turn}; opened: {cid, text, note}; notes, results, runs: {name,
 -- text}, an empty text ends a run; state: name, text, name, text.
@@ -18,12 +18,8 @@ local function append(events)
 end
 
 local function change_calls()
+  for _, cid in each(a.ended) do call('HDEL', JOURNAL, cid) end
   for _, opened in each(a.opened) do
-    local before, new = call('HGET', OPEN, opened[1]), cjson.decode(opened[2])
-    -- A call that asks people anew has ended the run before: the next one is another start.
-    if before and new.kind == 'approval' and new.request ~= cjson.decode(before).request then
-      call('HDEL', JOURNAL, opened[1])
-    end
     call('HSET', OPEN, opened[1], opened[2])
     call('HSET', NOTES, opened[1], opened[3])
   end

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import JsonValue
-
 from agents.runtime.errors import SessionConflict
 from agents.runtime.slot.port import (
     Begun,
@@ -26,7 +24,7 @@ from agents.runtime.slot.port import (
     View,
 )
 from agents.runtime.slot.stored import Stored, refusal
-from agents.runtime.slot.wire import copied
+from agents.runtime.slot.wire import copied, speaker
 
 
 def _milliseconds(clock: Callable[[], float]) -> int:
@@ -77,26 +75,32 @@ class MemorySlot:
         with self._lock:
             session = self._sessions.get(key)
             if session is None:
-                return _nothing(self._state(key, None, {}), now)
+                return _nothing(key, self._state(key, key.user, {}), now)
             if session.owner not in ("", owner) and session.lease > now:
                 return Busy(until=session.lease, now=now)
+            died = bool(session.owner) and session.lease <= now
             session.owner, session.lease = owner, now + lease
             session.fence = max(session.fence + 1, now)
             head = session.head
             attempted = f"+{head.id}" if head else f"={len(session.events)}"
-            session.attempt = session.attempt + 1 if session.attempted == attempted else 1
-            session.attempted = attempted
-            user = head.body.get("user_id") if head else session.user
+            if session.attempted != attempted:
+                session.attempted, session.attempt, session.deaths = attempted, 0, 0
+            session.attempt += 1
+            session.deaths += died
+            user = speaker(key, head, session.user)
             return Begun(
                 fence=session.fence,
                 version=len(session.events),
                 head=head,
                 attempt=session.attempt,
+                deaths=session.deaths,
                 events=session.window(window, since),
                 state=self._state(key, user, session.state),
+                user=user,
                 invocations={name: copied(it) for name, it in session.invocations.items()},
                 open=dict(session.open),
                 results=copied(session.results),
+                started=frozenset(session.journal.keys() - session.results.keys()),
                 posts=list(session.outbox.values()),
                 now=now,
             )
@@ -201,7 +205,12 @@ class MemorySlot:
                 session.pay(paid)
 
     async def read(
-        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+        self,
+        key: SessionKey,
+        *,
+        parts: Sequence[Part] = ("events", "state"),
+        window: int = 0,
+        user: str | None = None,
     ) -> View | None:
         """Look at a session."""
         with self._lock:
@@ -214,7 +223,7 @@ class MemorySlot:
                 created=session.created / 1000,
                 updated=session.updated / 1000,
                 events=list(events),
-                state=self._state(key, key.user, session.state) if "state" in parts else {},
+                state=self._state(key, user or key.user, session.state) if "state" in parts else {},
                 open=dict(session.open),
                 approvals=dict(session.approvals) if "approvals" in parts else {},
                 posts=list(session.outbox.values()) if "posts" in parts else [],
@@ -266,11 +275,10 @@ class MemorySlot:
             return session
         raise SessionConflict("the session is in other hands")
 
-    def _state(self, key: SessionKey, user: JsonValue, own: Json) -> Json:
+    def _state(self, key: SessionKey, user: str, own: Json) -> Json:
         """Session, app and user state as one dict of its own."""
         app = self._shared.get((key.tenant, key.app), {})
-        name = user if isinstance(user, str) else key.user
-        users = self._shared.get((key.tenant, key.app, name), {})
+        users = self._shared.get((key.tenant, key.app, user), {})
         return {name: copied(value) for part in (own, app, users) for name, value in part.items()}
 
     def _set(self, key: SessionKey, user: str | None, state: Json) -> None:
@@ -285,18 +293,21 @@ class MemorySlot:
                 self._sessions[key].state[name] = copied(value)
 
 
-def _nothing(state: Json, now: int) -> Begun:
+def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
     """What a session that is not there begins with; its fence fits nothing."""
     return Begun(
         fence=0,
         version=0,
         head=None,
         attempt=0,
+        deaths=0,
         events=[],
         state=state,
+        user=key.user,
         invocations={},
         open={},
         results={},
+        started=frozenset(),
         posts=[],
         now=now,
     )

@@ -145,24 +145,28 @@ class Begun:
 
     `fence` goes with every change; `version` is the number of events. `head` is the oldest inbox
     entry, `attempt` how often it was begun (without one: how often the session was begun at this
-    version). `events` are the newest ones of the window from a turn start on, oldest first, and
-    before them the older ones of invocations that are open, have an open call or go on in the
-    window; `since` of begin leaves out what the caller has. `state` has session, `app:` and `user:`
-    keys: of `head`'s `user_id`, without a head of the last commit's `user`, else of the session's.
-    `invocations` are the open ones with their `temp:` state. `results` are bodies that finished
-    while a sibling was still running. `posts` are still owed. A session that is not there begins
-    empty with fence 0, which every change refuses.
+    version), `deaths` how often of these a lease had run out that nobody gave back. `events` are
+    the newest ones of the window from a turn start on, oldest first, and before them the older ones
+    of invocations that are open, have an open call or go on in the window; `since` of begin leaves
+    out what the caller has. `state` has session, `app:` and `user:` keys, these of `user`: who
+    speaks in `head`, else the last commit's `user`, else the session's. `invocations` are the open
+    ones with their `temp:` state. `results` are bodies that finished while a sibling was still
+    running, `started` the steps of those that were started and left no result. `posts` are still
+    owed. A session that is not there begins empty with fence 0, which every change refuses.
     """
 
     fence: int
     version: int
     head: Entry | None
     attempt: int
+    deaths: int
     events: Sequence[Event]
     state: Json
+    user: str
     invocations: Mapping[str, Json]
     open: Mapping[str, OpenCall]
     results: Mapping[str, JsonValue]
+    started: frozenset[str]
     posts: Sequence[Post]
     now: int
 
@@ -182,10 +186,10 @@ class Commit:
     `id` makes it safe to repeat. Refused when `fence` is not the newest or `version` is not the
     number of stored events. `state` holds session keys, `app_state` and `user_state` (of `user`)
     the prefixed ones with their prefix; no `temp:` keys. `pop` consumes that inbox entry, which
-    must be the head. `opened` and `closed` change the open calls; asking about a call anew (another
-    `request`) drops its journal and result, as closing does. `results` keeps the response of a
-    finished body, by its step, until its batch is complete. `invocations` replaces or (None) ends
-    open invocations. `Event.version` is set here.
+    must be the head. `opened` and `closed` change the open calls. `ended` are calls whose run with
+    permission is over: its journal and result are dropped, the next run is another start. `results`
+    keeps the response of a finished body, by its step, until its batch is complete. `invocations`
+    replaces or (None) ends open invocations. `Event.version` is set here.
     """
 
     id: str
@@ -199,6 +203,7 @@ class Commit:
     pop: str | None = None
     opened: Mapping[str, OpenCall] = field(default_factory=dict[str, OpenCall])
     closed: Sequence[str] = ()
+    ended: Sequence[str] = ()
     results: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     invocations: Mapping[str, Json | None] = field(default_factory=dict[str, Json | None])
     companions: Companions = NOTHING
@@ -217,9 +222,10 @@ class Committed:
 class Start:
     """Leave to run a body once.
 
-    `step` is the journal's name for this body: the cid, or `<cid>:ask` for a run that may ask.
+    `step` is the journal's name for this run: the cid, or `<cid>:ask` while nobody was asked.
     With `request` (the id of an answered question) the slot also checks its approval, if it has
-    one: status approved, the same digest, `run_by` not past; it becomes started in the same change.
+    one (`recorded`: it must): status approved, the same digest, `run_by` not past; it becomes
+    started in the same change.
     A call that was asked about can only be started with that very request.
     """
 
@@ -228,6 +234,7 @@ class Start:
     step: str
     request: str | None = None
     digest: str = ""
+    recorded: bool = False
     audit: Json | None = None
 
 
@@ -236,8 +243,9 @@ class Started:
     """Whether the body may run.
 
     `go`; `again` (it was started before and its outcome is not stored); `done` (with `result`);
-    `closed` (the call is answered); `refused` with `why`: `request` (another question), `digest`,
-    `late`, or the approval's status. The same fence asking again gets its `go` again.
+    `closed` (the call is answered); `refused` with `why`: `request` (another question), `missing`
+    (no approval), `digest`, `late`, or the approval's status. The same fence asking again gets its
+    `go` again.
     """
 
     kind: Literal["go", "again", "done", "closed", "refused"]
@@ -352,9 +360,17 @@ class Slot(Protocol):
         ...
 
     async def read(
-        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+        self,
+        key: SessionKey,
+        *,
+        parts: Sequence[Part] = ("events", "state"),
+        window: int = 0,
+        user: str | None = None,
     ) -> View | None:
-        """Look at a session, whole or (window > 0) its newest events; None when there is none."""
+        """Look at a session, whole or (window > 0) its newest events; None when there is none.
+
+        `user:` state is that of `user`, else of the session's.
+        """
         ...
 
     async def list(

@@ -38,7 +38,7 @@ from agents.runtime.slot.port import (
     View,
 )
 from agents.runtime.slot.scripts import SCRIPTS
-from agents.runtime.slot.wire import text
+from agents.runtime.slot.wire import speaker, text
 
 Client = Redis | RedisCluster
 
@@ -171,14 +171,14 @@ class RedisSlot:
             case "busy":
                 return Busy(until=int(answer[1]), now=answer[2])
             case "none":
-                return codec.nothing_begun(answer[1], _joined([], *states))
+                return codec.nothing_begun(answer[1], _joined([], *states), user=key.user)
             case _:
-                unapplied, last = answer[14:16]
-        user = codec.user_of(key, codec.entry(answer[5]), last)
+                unapplied, last = answer[15:17]
+        user = speaker(key, codec.entry(answer[6]), last)
         await self._merge(key, unapplied)
         if unapplied or user != key.user:
             states = await self._store.send(*self._shared_state(key, user))
-        return codec.begun(answer, _joined(answer[7], *states))
+        return codec.begun(answer, _joined(answer[8], *states), user=user)
 
     async def commit(self, key: SessionKey, commit: Commit) -> Committed:
         """Write one step; two round trips more when it changes `app:` or `user:` state."""
@@ -234,11 +234,16 @@ class RedisSlot:
         await self._store.send(self._script("posted", key, given), *index)
 
     async def read(
-        self, key: SessionKey, *, parts: Sequence[Part] = ("events", "state"), window: int = 0
+        self,
+        key: SessionKey,
+        *,
+        parts: Sequence[Part] = ("events", "state"),
+        window: int = 0,
+        user: str | None = None,
     ) -> View | None:
         """Look at a session."""
         given: codec.Arguments = {**dict.fromkeys(parts, True), "from": -window}
-        wanted = self._shared_state(key, key.user) if "state" in parts else ()
+        wanted = self._shared_state(key, user or key.user) if "state" in parts else ()
         answer, *states = await self._store.send(self._script("read", key, given), *wanted)
         if not answer:
             return None

@@ -1,4 +1,4 @@
--- start_call(fence, cid, step, request, digest, audit)
+-- start_call(fence, cid, step, request, digest, recorded, audit)
 --   -> {'go'} | {'again'} | {'closed'} | {'done', text} | {'refused', why} | {'fence'}
 if not exists or number('fence') ~= a.fence then return { 'fence' } end
 local open = call('HGET', OPEN, a.cid)
@@ -20,6 +20,8 @@ if stored then
   if stored.digest ~= a.digest then return { 'refused', 'digest' } end
   if stored.run_by and now >= stored.run_by then return { 'refused', 'late' } end
   move(a.request, 'started', stored.rev + 1)
+elseif a.recorded and a.request then
+  return { 'refused', 'missing' }
 end
 call('HSET', JOURNAL, a.step, '>' .. a.fence)
 record({ a.audit })

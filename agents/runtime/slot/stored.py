@@ -38,6 +38,7 @@ class Stored:
     commit: str = ""
     user: str | None = None
     attempt: int = 0
+    deaths: int = 0
     attempted: str = ""
     events: list[Event] = field(default_factory=list[Event])
     anchors: list[int] = field(default_factory=list[int])
@@ -137,16 +138,11 @@ class Stored:
         return [self.events[v - 1] for v in older] + self.events[max(first, since + 1) - 1 :]
 
     def change_calls(self, commit: Commit) -> None:
-        """Open calls, replace notes, close calls with their journal and results.
-
-        A call that asks people anew has ended the run before: the next one is another start.
-        """
-        for cid, call in commit.opened.items():
-            before = self.open.get(cid)
-            if before and call.kind == "approval" and call.request != before.request:
-                self.journal.pop(cid, None)
-                self.results.pop(cid, None)
-            self.open[cid] = call
+        """End runs, open calls, replace notes, close calls with their journal and results."""
+        for cid in commit.ended:
+            self.journal.pop(cid, None)
+            self.results.pop(cid, None)
+        self.open.update(commit.opened)
         for cid, note in commit.companions.notes.items():
             if cid in self.open:
                 self.open[cid] = replace(self.open[cid], note=note)
@@ -179,7 +175,7 @@ def refusal(start: Start, call: OpenCall, record: Record | None, *, now: int) ->
     if call.request not in (None, start.request):
         return "request"
     if record is None:
-        return ""
+        return "missing" if start.recorded and start.request else ""
     if record.status != "approved":
         return record.status
     if record.digest != start.digest:

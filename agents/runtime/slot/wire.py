@@ -7,6 +7,7 @@ from typing import TypeVar, cast
 from pydantic import JsonValue
 
 from agents.runtime.events import Event
+from agents.runtime.slot.port import Entry, SessionKey
 
 T = TypeVar("T", bound=JsonValue)
 
@@ -35,6 +36,20 @@ def starts_turn(event: Event) -> bool:
     """Whether a window may begin here: somebody speaks, and does not answer a call."""
     spoken = event.author == "user" and event.branch is None and bool(event.parts)
     return spoken and not event.get_function_responses()
+
+
+def speaker(key: SessionKey, head: Entry | None, last: str | None) -> str:
+    """Whose `user:` state a session begins with: who speaks next, else who did `last`.
+
+    Whoever answers a call speaks for nobody: the run goes on for the person it began with.
+    """
+    content = head.body.get("content") if head else None
+    parts = content.get("parts") if isinstance(content, dict) else None
+    answers = isinstance(parts, list) and any(
+        isinstance(part, dict) and part.get("function_response") for part in parts
+    )
+    named = head.body.get("user_id") if head and not answers else last
+    return named if isinstance(named, str) else key.user
 
 
 def copied(value: T) -> T:

@@ -181,11 +181,32 @@ async def test_the_gate(
     assert len(view.audit) == (2 if went else 1)
 
 
-async def test_without_an_approval_nothing_is_checked(slot: Slot, key: SessionKey) -> None:
-    """A runner that keeps no approvals asks with the request alone."""
+@pytest.mark.parametrize(
+    ("request_id", "recorded", "expected"),
+    [
+        pytest.param("free", False, Started(kind="go"), id="none are kept"),
+        pytest.param("free", True, Started(kind="refused", why="missing"), id="they are kept"),
+        pytest.param(None, True, Started(kind="go"), id="nobody was asked"),
+    ],
+)
+async def test_without_an_approval(
+    slot: Slot, key: SessionKey, *, request_id: str | None, recorded: bool, expected: Started
+) -> None:
+    """A runner that keeps no approvals starts on the answer alone; one that does needs its own."""
     begun = await ask(slot, key)
-    start = Start(fence=begun.fence, cid="1-0", step="1-0", request="free", digest="x")
-    assert await slot.start_call(key, start) == Started(kind="go")
+    start = Start(
+        fence=begun.fence,
+        cid="1-0",
+        step="1-0",
+        request=request_id,
+        digest="x",
+        recorded=recorded,
+        audit={"what": "started"},
+    )
+    assert await slot.start_call(key, start) == expected
+    view = await slot.read(key, parts=("audit",))
+    assert view is not None
+    assert len(view.audit) == (2 if expected.kind == "go" else 1)
 
 
 async def test_a_body_starts_once(slot: Slot, key: SessionKey) -> None:
@@ -216,17 +237,25 @@ async def test_the_asking_run_is_a_step_of_its_own(slot: Slot, key: SessionKey) 
     assert [(await slot.start_call(key, start)).kind for start in steps] == ["again", "go"]
 
 
-async def test_asking_anew_makes_another_start(slot: Slot, key: SessionKey) -> None:
-    """A body that ran with permission and asked once more has ended: the next run is its own."""
+@pytest.mark.parametrize(
+    ("ended", "expected"),
+    [
+        pytest.param(["1-0"], "go", id="the run is over: the next one is its own"),
+        pytest.param([], "again", id="nobody knows: it was started, and stays so"),
+    ],
+)
+async def test_asking_anew(slot: Slot, key: SessionKey, ended: list[str], expected: str) -> None:
+    """A new question alone is no leave for another start; a run that has ended makes room."""
     begun = await ask(slot, key, approval(status="approved"))
     first = Start(fence=begun.fence, cid="1-0", step="1-0", request="q", digest="d")
     assert (await slot.start_call(key, first)).kind == "go"
     anew = OpenCall(name="pay", kind="approval", version=1, request="q2")
-    commit = Commit(id="anew", fence=begun.fence, version=1, opened={"1-0": anew})
+    commit = Commit(id="anew", fence=begun.fence, version=1, opened={"1-0": anew}, ended=ended)
     await slot.commit(key, commit)
     later = await begin(slot, key)
     second = replace(first, fence=later.fence, request="q2")
-    assert (await slot.start_call(key, second)).kind == "go"
+    assert later.started == ({"1-0"} if expected == "again" else set())
+    assert (await slot.start_call(key, second)).kind == expected
 
 
 async def test_the_same_question_makes_no_other_start(slot: Slot, key: SessionKey) -> None:

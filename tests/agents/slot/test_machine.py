@@ -103,6 +103,7 @@ def commits(draw: st.DrawFn) -> Commit:
         pop=draw(st.sampled_from([None] * 12 + ["a"])),
         opened={cid: call} if cid else {},
         closed=[closed] if draw(rarely) else [],
+        ended=[draw(calls)] if draw(rarely) else [],
         results={draw(calls): value} if draw(rarely) else {},
         invocations=draw(
             st.dictionaries(st.sampled_from("ij"), st.sampled_from([None, {"t": []}]))
@@ -121,6 +122,7 @@ def starts(draw: st.DrawFn) -> Start:
         step=cid + draw(st.sampled_from(["", ":ask"])),
         request=draw(st.sampled_from([None, "q", "q", "q", "r"])),
         digest=draw(st.sampled_from(["d"] * 6 + ["e"])),
+        recorded=draw(st.booleans()),
         audit={"cid": cid},
     )
 
