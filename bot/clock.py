@@ -6,7 +6,8 @@ run, stop and start. A tick returns at once; a sweep that is still running is no
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -18,10 +19,11 @@ from apscheduler.events import (
 )
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from agents import SessionKey, Slot
+from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.decide import settle
-from bot.approvals.request import Approval, next_look
+from bot.approvals.records import TODO, readable
+from bot.approvals.request import next_look
 from bot.index import Index
 from bot.tickets.news import Waiting
 from bot.tickets.poll import Poll
@@ -111,13 +113,32 @@ async def close_due(slot: Slot, index: Index) -> int:
     """Remind, ask others, or close, as it is time for; how many approvals were looked at."""
     due = await index.claim_due(DUE)
     for key, approval_id in due:
-        approval = await settle(slot, key, approval_id, index=index.ring(key))
-        look = approval and next_look(approval)
-        if look:
-            await index.send(index.approval_due(key, approval_id, look))
-        else:
-            await index.send(index.approval_over(key, approval_id))
+        with _passing(key, approval=approval_id):
+            await _close(slot, index, key, approval_id=approval_id)
     return len(due)
+
+
+async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str) -> None:
+    """Do what one approval is due for, and say when to look at it again."""
+    approval = await settle(slot, key, approval_id, index=index.ring(key))
+    look = approval and next_look(approval)
+    if look:
+        await index.send(index.approval_due(key, approval_id, look))
+    else:
+        await index.send(index.approval_over(key, approval_id))
+    if approval and approval.status == "expired":
+        logs.info("approval.expired", session=str(key), approval=approval_id)
+
+
+@contextmanager
+def _passing(key: SessionKey, **what: str) -> Generator[None]:
+    """Let nothing but the store's absence stop the others: what fails is logged and passed over."""
+    try:
+        yield
+    except StoreUnavailable:
+        raise
+    except Exception as raised:  # noqa: BLE001 - the clock's rim: one record is nobody else's fault
+        logs.error("clock.passed_over", session=str(key), **what, error=raised, todo=TODO)
 
 
 class Walk:
@@ -137,7 +158,11 @@ class Walk:
             for app in self._apps:
                 self._left += await self._slot.list(app=app, tenant=self._tenant)
         now, self._left = self._left[:AT_ONCE], self._left[AT_ONCE:]
-        return sum([await self._look(key) for key in now])
+        found = 0
+        for key in now:
+            with _passing(key):
+                found += await self._look(key)
+        return found
 
     async def _look(self, key: SessionKey) -> bool:
         """Make a session due that has something to do, and what in it waits for its time."""
@@ -146,10 +171,10 @@ class Walk:
             return False
         left = any(call.kind == "tool" for call in view.open.values())
         due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
-        for record in view.approvals.values():
-            look = next_look(Approval.from_record(record))
+        for approval in readable(view.approvals).values():
+            look = next_look(approval)
             if look is not None:
-                due += self._index.approval_due(key, record.id, look)
+                due += self._index.approval_due(key, approval.id, look)
         for cid, call in view.open.items():
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)

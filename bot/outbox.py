@@ -1,13 +1,13 @@
 """Pays what is owed to Slack, once, in the order in which it was owed.
 
 A post is shown from the stored record at the moment it is made. One that may have been made
-already is looked for by its metadata first. What Slack will never take is said in the thread of
-the request and struck off; what it may take later stays owed.
+already is looked for by its metadata first. What Slack will never take, or nobody can show, is
+said in the thread of the request and struck off; what Slack may take later stays owed.
 """
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from agents import Event, Post, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
+from bot.approvals.records import readable
 from bot.approvals.request import Approval
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
@@ -24,9 +25,14 @@ from bot.turns import Thread, thread_of
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
 EVENTS_READ = 50
-"""Events among which the response of a call that has just run is found, and who spoke last."""
+"""Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
 PROMPTS = ("reminder", "escalation")
+UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""What goes wrong where a post or its record is not what this release expects."""
+NOT_SHOWN = (
+    "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
+)
 
 
 class Limits(Protocol):
@@ -99,6 +105,7 @@ class Debt:
         self._limits = limits
         self._ours_until = 0.0
         self._places: Mapping[str, str] = {}
+        self._unreadable: Set[str] = frozenset()
         self._now = 0
 
     @property
@@ -116,9 +123,8 @@ class Debt:
         self._ours_until = asked + left / 1000
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
         self.inbox = view.inbox
-        self.approvals = {
-            id_: Approval.from_record(record) for id_, record in view.approvals.items()
-        }
+        self.approvals = readable(view.approvals)
+        self._unreadable = view.approvals.keys() - self.approvals.keys()
 
     async def announce(self) -> None:
         """Show in the thread that what was just said there is being worked on."""
@@ -166,18 +172,27 @@ class Debt:
 
     async def _pay(self, post: Post) -> Result:
         """Make one post, or change the one it is about."""
+        try:
+            message = await self._message(post)
+        except UNSHOWN as raised:
+            return await self._not_shown(post, raised)
         if _kind(post) in UPDATES:
-            return await self._change(post)
-        message = await self._message(post)
+            return await self._change(post, message.pieces)
         result = await self._say(post.id, message)
         if isinstance(result, Refused):
             return await self._fall_back(post, result, message)
         return result
 
-    async def _change(self, post: Post) -> Result:
+    async def _not_shown(self, post: Post, raised: Exception) -> Result:
+        """Say in the thread that there was more to say; the post itself is given up."""
+        logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
+        notice = Message(thread_of(self.key), blocks.answer(NOT_SHOWN))
+        told = await self._say(f"{post.id}/refused", notice)
+        return Posted("") if isinstance(told, Refused) else told
+
+    async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""
         place = self._places.get(post.after or "")
-        pieces = (await self._message(post)).pieces
         if not place or not pieces:
             return Posted("")
         await self._check_lease()
@@ -185,7 +200,7 @@ class Debt:
         if isinstance(result, Refused):
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
             if result.gone and _kind(post) == "asked_update":
-                return await self._say(post.id, Message(thread_of(self.key), pieces))
+                return await self._say(post.id, Message(thread_of(self.key), [*pieces]))
             return Posted("")
         return result
 
@@ -240,8 +255,8 @@ class Debt:
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
         home = thread_of(self.key)
         if message.thread == home:
-            person = await self._author()
-            return await self._instead(post, Message(Thread(person), message.pieces), why="")
+            asker = Thread(self._asker(post))
+            return await self._instead(post, Message(asker, message.pieces), why="")
         why = f"I could not ask {_where(message)}: {refused.sentence} I ask here."
         approval, pieces = self._approval(post), message.pieces
         if approval is not None and await self._replies.shared(home.channel):
@@ -258,11 +273,10 @@ class Debt:
             told = await self._say(post.id, message)
         return Posted("") if isinstance(told, Refused) else told
 
-    async def _author(self) -> str:
-        """Who spoke last in the session; empty when nobody is known."""
-        view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
-        spoke = [event.user_id for event in (view.events if view else ()) if event.user_id]
-        return spoke[-1] if spoke else ""
+    def _asker(self, post: Post) -> str:
+        """Whose words a post answers; empty when nobody is known."""
+        approval = self._approval(post)
+        return approval.requester if approval else str(post.body.get("asker") or "")
 
     async def _message(self, post: Post) -> Message:
         """What a post says now, and where."""
@@ -307,7 +321,11 @@ class Debt:
         return _response(view.events if view else (), approval.call_id)
 
     def _approval(self, post: Post) -> Approval | None:
-        return self.approvals.get(str(post.body.get("approval", "")))
+        """The approval a post is about; raises ValueError when its record cannot be read."""
+        name = str(post.body.get("approval", ""))
+        if name in self._unreadable:
+            raise ValueError(f"the record {name} cannot be read")
+        return self.approvals.get(name)
 
 
 def _kind(post: Post) -> str:

@@ -21,15 +21,12 @@ NOBODY_LOOKS = (
 def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     """One question put to people, or the notice that there is nobody to put it to."""
     question = event.questions[request_id]
-    found = resolve(
-        scene.rules.declared(question),
-        defaults=scene.rules.defaults,
-        requester=requester(scene.story.events, event),
-    )
+    asker = requester(scene.story.events, event)
+    found = resolve(scene.rules.declared(question), defaults=scene.rules.defaults, requester=asker)
     approval = _opened(event, request_id, policy=found, scene=scene)
     if isinstance(found, NoApprovers):
         text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
-        owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text)]
+        owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text, asker=asker)]
         settling = [request_id]
     else:
         owed = [posts.card(approval, copy) for copy in approval.copies]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from agents import SessionKey, Slot
+from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
 
 MOST = 100
@@ -42,8 +43,7 @@ class Board:
         for key, name in named:
             view = found[key]
             record = view.approvals.get(name) if view else None
-            if record:
-                kept.append(Approval.from_record(record))
+            kept += readable({name: record} if record else {}).values()
         return kept, max((view.now for view in views if view), default=0)
 
     async def find(self, word: str) -> Approval | None:

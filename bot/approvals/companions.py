@@ -33,12 +33,13 @@ def _said(event: Event, scene: Scene) -> Plan:
     if event.author == USER or event.branch or event.partial:
         return Plan()
     owed: list[Post] = []
+    asker = requester(scene.story.events, event)
     text = "\n".join(event.texts()).strip()
     if text:
-        owed.append(posts.answer(f"o:{event.version}:0", scene.thread, text=text))
+        owed.append(posts.answer(f"o:{event.version}:0", scene.thread, text=text, asker=asker))
     if event.error_code:
         said = faults.sentence(event.error_code)
-        owed.append(posts.notice(f"o:{event.version}:1", scene.thread, text=said))
+        owed.append(posts.notice(f"o:{event.version}:1", scene.thread, text=said, asker=asker))
     return Plan(companions=Companions(posts=owed))
 
 

@@ -19,6 +19,7 @@ from bot.approvals.decision import (
     told,
     weigh,
 )
+from bot.approvals.records import readable
 from bot.approvals.request import Approval, Command, lapse
 
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
@@ -85,8 +86,10 @@ async def settle(
         view = await slot.read(key, parts=("approvals",))
         if view is None or approval_id not in view.approvals:
             return None
-        approvals = {name: Approval.from_record(it) for name, it in view.approvals.items()}
-        approval = approvals[approval_id]
+        approval, approvals = (
+            Approval.from_record(view.approvals[approval_id]),
+            readable(view.approvals),
+        )
         lapsed = lapse(approval, approvals.values(), now=view.now)
         if lapsed is None:
             return approval

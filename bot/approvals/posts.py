@@ -10,14 +10,16 @@ from bot.approvals.terms import is_person
 from bot.turns import Thread
 
 
-def answer(post_id: str, thread: Thread, *, text: str) -> Post:
-    """What the agent says, into its thread."""
-    return Post(id=post_id, body={"kind": "answer", **_place(thread), "text": text})
+def answer(post_id: str, thread: Thread, *, text: str, asker: str) -> Post:
+    """What the agent says, into its thread; to `asker` alone when nobody can post there."""
+    body = {"kind": "answer", **_place(thread), "text": text, "asker": asker}
+    return Post(id=post_id, body={**body})
 
 
-def notice(post_id: str, thread: Thread, *, text: str) -> Post:
-    """What the bot itself says, into the thread."""
-    return Post(id=post_id, body={"kind": "notice", **_place(thread), "text": text})
+def notice(post_id: str, thread: Thread, *, text: str, asker: str) -> Post:
+    """What the bot itself says, into the thread; to `asker` alone when nobody can post there."""
+    body = {"kind": "notice", **_place(thread), "text": text, "asker": asker}
+    return Post(id=post_id, body={**body})
 
 
 def asked(approval: Approval, thread: Thread) -> Post:

@@ -3,8 +3,19 @@
 import asyncio
 import logging
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
-from bot.clock import Clock, Sweep
+import pytest
+
+from agents import Companions, SessionKey, StoreUnavailable
+from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Commit
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.records import TODO
+from bot.clock import Clock, Sweep, Walk, close_due
+from bot.index import Index
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import KEY, approval
 
 
 @asynccontextmanager
@@ -96,3 +107,78 @@ async def test_a_sweep_that_does_not_end_is_cancelled():
     async with running(Sweep("hang", 0.01, hang), drain=0.05):
         await started.wait()
     assert cancelled == ["hang"]
+
+
+@pytest.mark.parametrize("lost", [{"policy": "?"}, {"asked_at": "soon"}, {"copies": 7}])
+async def test_a_record_nobody_can_read_keeps_no_other_open(store_url: str, caplog, lost):
+    """The deadlines of others come as ever, in its own session too, and the log says what to do."""
+    other = SessionKey("reimbursement", "thread", "C2:1", KEY.tenant)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client)
+        bad = approval(id="5-0", session=str(KEY)).record()
+        await put(slot, left=-1)
+        await put(slot, left=-1, key=other)
+        await keep(slot, replace(bad, body={**bad.body, **lost}))
+        for key, name in ((KEY, "5-0"), (KEY, "3-0"), (other, "3-0")):
+            await index.send(index.approval_due(key, name, 1))
+        with caplog.at_level(logging.INFO, logger="countersign"):
+            assert await close_due(slot, index) == 3
+        for key in (KEY, other):
+            view = await slot.read(key, parts=("approvals",))
+            assert view.approvals["3-0"].status == "expired"
+    lines = [record for record in caplog.records if record.msg == "clock.passed_over"]
+    assert [(line.fields["approval"], line.fields["todo"]) for line in lines] == [("5-0", TODO)]
+    ended = [record for record in caplog.records if record.msg == "approval.expired"]
+    assert len(ended) == 2
+
+
+async def test_the_walk_passes_over_what_nobody_can_read(store_url: str, caplog):
+    """Every other approval is found again, also in the session of the one that cannot be read."""
+    other = SessionKey("reimbursement", "thread", "C2:1", KEY.tenant)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client)
+        await put(slot)
+        await put(slot, key=other)
+        await keep(slot, replace(approval(id="5-0", session=str(KEY)).record(), body={}))
+        assert await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step() == 2
+        due = await client.zrange("b:{due:local}:appr", 0, -1)
+    assert sorted(due) == sorted([f"{KEY}|3-0", f"{other}|3-0"])
+    assert [record.msg for record in caplog.records] == ["approval.unreadable"]
+
+
+async def test_a_session_that_cannot_be_read_does_not_end_the_walk(store_url: str, caplog):
+    """What of a session cannot be looked at is logged, and the others are looked at."""
+    other = SessionKey("reimbursement", "thread", "C2:1", KEY.tenant)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client)
+        await put(slot)
+        await put(slot, key=other)
+        [name] = await client.keys(f"*{KEY}*:a*")
+        await client.hset(name, "3-0", "nonsense")
+        assert await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step() == 1
+    assert [record.msg for record in caplog.records] == ["clock.passed_over"]
+
+
+async def test_a_store_that_is_gone_ends_the_sweep(store_url: str):
+    """Without the store nothing can be passed over: the whole sweep is tried again."""
+    async with connect(store_url) as client:
+        slot, index = MemorySlot(), Index(client)
+        await index.send(index.approval_due(KEY, "3-0", 1))
+
+        class Gone(MemorySlot):
+            async def read(self, *_args, **_options):
+                raise StoreUnavailable("gone")
+
+        with pytest.raises(StoreUnavailable):
+            await close_due(Gone(), index)
+    assert await slot.read(KEY) is None
+
+
+async def keep(slot, record) -> None:
+    """Put a record into the session that is there already."""
+    begun = await slot.begin(KEY, owner="test", lease=5000)
+    put_in = Companions(approvals=[record])
+    await slot.commit(
+        KEY, Commit(id="bad", fence=begun.fence, version=begun.version, companions=put_in)
+    )
+    await slot.release(KEY, begun.fence)

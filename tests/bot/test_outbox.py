@@ -29,12 +29,14 @@ class Desk:
     key: SessionKey
     version: int = 0
 
-    async def owe(self, *owed: Post, approvals: tuple[Approval, ...] = ()) -> None:
-        """Store an event of Ana's that owes these posts."""
+    async def owe(
+        self, *owed: Post, approvals: tuple[Approval, ...] = (), by: str = ANA.id
+    ) -> None:
+        """Store somebody's event, usually Ana's, that owes these posts."""
         begun = await self.slot.begin(self.key, owner="test", lease=1000)
         assert isinstance(begun, Begun)
         companions = Companions(posts=owed, approvals=[each.record() for each in approvals])
-        said = Event(version=self.version + 1, author="user", user_id=ANA.id)
+        said = Event(version=self.version + 1, author="user", user_id=by)
         done = await self.slot.commit(
             self.key,
             Commit(
@@ -70,7 +72,7 @@ async def desk(store_url: str) -> AsyncIterator[Desk]:
 
 def answer(desk: Desk, number: int, text: str) -> Post:
     """An answer into the session's thread."""
-    return posts.answer(f"o:{number}:0", thread_of(desk.key), text=text)
+    return posts.answer(f"o:{number}:0", thread_of(desk.key), text=text, asker=ANA.id)
 
 
 def question(desk: Desk, channel: str) -> Approval:
@@ -185,6 +187,58 @@ async def test_an_answer_that_has_no_place_goes_to_who_asked(desk: Desk):
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert [message["text"] for message in desk.slack.dms("ana")] == ["one"]
     assert view
+    assert not view.posts
+
+
+@pytest.mark.parametrize("by", [MAX.id, "operator:root"])
+async def test_whoever_decided_is_not_who_asked(desk: Desk, by: str):
+    """After a decision the answer still goes to whose words it answers, never to who decided."""
+    desk.slack.workspace.channel("expenses").is_archived = True
+    await desk.owe(answer(desk, 1, "one"), by=by)
+    approval = question(desk, MAX.id)
+    await desk.owe(posts.asked(approval, thread_of(desk.key)), approvals=(approval,), by=by)
+    await (await desk.outbox.debt(desk.key)).pay()
+    first, line = desk.slack.dms("ana")
+    assert first["text"] == "one"
+    assert line["text"]
+    assert desk.slack.dms("max") == []
+
+
+UNSHOWN = [
+    pytest.param({"kind": "ticket", "ticket": {"id": "7", "status": "no such"}}, id="a status"),
+    pytest.param({"kind": "ticket"}, id="no ticket"),
+    pytest.param({"kind": "ticket_update", "ticket": 7}, id="a change of a line"),
+    pytest.param({"kind": "answer"}, id="no text"),
+    pytest.param({"kind": "card", "approval": "3-0"}, id="a record"),
+    pytest.param({"kind": "asked_update", "approval": "3-0"}, id="a record, shown again"),
+]
+
+
+@pytest.mark.parametrize("body", UNSHOWN)
+async def test_what_cannot_be_shown_holds_nothing_up(desk: Desk, body, caplog):
+    """A post or record that this release cannot read is said in the thread, logged and given up."""
+    thread = thread_of(desk.key)
+    place = {"channel": thread.channel, "thread_ts": thread.ts}
+    approval = question(desk, thread.channel).model_construct(id="3-0")
+    owed = (Post(id="bad", body={**place, **body}), answer(desk, 2, "two"))
+    await desk.owe(*owed, approvals=(approval,))
+    for _ in range(2):
+        await (await desk.outbox.debt(desk.key)).pay()
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    first, *more = desk.said()
+    assert "cannot be shown" in first
+    assert (more, list(view.posts)) == (["two"], [])
+    [line] = [each for each in caplog.records if each.msg == "outbox.refused"]
+    assert (line.fields["post"], line.fields["code"]) == ("bad", "unreadable")
+
+
+async def test_what_can_be_shown_nowhere_is_given_up(desk: Desk):
+    """Where even the sentence about it has no place, a post that cannot be shown is struck off."""
+    desk.slack.workspace.channel("expenses").is_archived = True
+    await desk.owe(Post(id="bad", body={"kind": "answer"}), answer(desk, 2, "two"))
+    await (await desk.outbox.debt(desk.key)).pay()
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    assert [message["text"] for message in desk.slack.dms("ana")] == ["two"]
     assert not view.posts
 
 

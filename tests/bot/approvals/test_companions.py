@@ -263,6 +263,14 @@ def test_other_responses_settle_nothing(new, after):
     assert (found.settles, found.posts, found.audit) == ([], [], [])
 
 
+@pytest.mark.parametrize("error", [None, "WEIRD"])
+def test_an_answer_is_for_whoever_asked(error):
+    """Every answer names whose words it answers, whoever decided in between."""
+    after = (*BEFORE, asking(), answering(confirmed=True))
+    found = planned(says("Paid.", version=6, error_code=error), after=after).companions
+    assert {post.body["asker"] for post in found.posts} == {"UASK"}
+
+
 @pytest.mark.parametrize(
     ("event", "posts"),
     [
