@@ -175,7 +175,7 @@ def opened(
         deadline=deadline,
         payload=initial if isinstance(initial, dict) else None,
         run_for=run_for,
-        **question.model_dump(exclude={"dynamic"}),
+        **question.model_dump(exclude={"dynamic", "ended"}),
     )
 
 

@@ -140,11 +140,13 @@ class MemorySlot:
             for step in (start.step, start.cid):
                 if step in session.results:
                     return Started(kind="done", result=copied(session.results[step]))
+            if call.request not in (None, start.request):
+                return Started(kind="refused", why="request")
             if start.step in session.journal:
                 same = session.journal[start.step] == start.fence
                 return Started(kind="go" if same else "again")
             record = session.approvals.get(start.request or "")
-            if why := refusal(start, call, record, now=now):
+            if why := refusal(start, record, now=now):
                 return Started(kind="refused", why=why)
             if record:
                 session.approvals[record.id] = replace(record, status="started", rev=record.rev + 1)

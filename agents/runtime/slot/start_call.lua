@@ -9,11 +9,11 @@ for _, step in ipairs({ a.step, a.cid }) do
   local noted = call('HGET', JOURNAL, step)
   if noted and noted:sub(1, 1) == '=' then return { 'done', noted:sub(2) } end
 end
+local asked = cjson.decode(open).request
+if asked and asked ~= a.request then return { 'refused', 'request' } end
 local started = call('HGET', JOURNAL, a.step)
 if started then return { tonumber(started:sub(2)) == a.fence and 'go' or 'again' } end
 
-local asked = cjson.decode(open).request
-if asked and asked ~= a.request then return { 'refused', 'request' } end
 local stored = a.request and approval(a.request)
 if stored then
   if stored.status ~= 'approved' then return { 'refused', stored.status } end

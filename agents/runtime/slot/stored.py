@@ -170,10 +170,8 @@ class Stored:
         self.record(companions.audit)
 
 
-def refusal(start: Start, call: OpenCall, record: Record | None, *, now: int) -> str:
+def refusal(start: Start, record: Record | None, *, now: int) -> str:
     """Why the gate stays shut; empty when it opens."""
-    if call.request not in (None, start.request):
-        return "request"
     if record is None:
         return "missing" if start.recorded and start.request else ""
     if record.status != "approved":

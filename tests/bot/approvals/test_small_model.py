@@ -72,6 +72,7 @@ class World:
             version=self.begun.version,
             opened={} if done else {CALL: anew},
             closed=[CALL] if done else [],
+            ended=[] if done else [CALL],
             companions=Companions(settles=[Settle(id="3-0", sources=("started",), status=status)]),
         )
         await self.slot.commit(KEY, commit)
