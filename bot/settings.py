@@ -7,8 +7,10 @@ name. Nothing else in the bot reads the environment.
 """
 
 import difflib
+import os
 import re
 import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
@@ -336,12 +338,17 @@ class Settings(BaseSettings):
 
         Raises SettingsError, one sentence that names every wrong setting and no secret.
         """
+        wrong = _strange(os.environ)
         try:
-            return cls(**given)
+            read = cls(**given)
         except ValidationError as error:
-            raise SettingsError(_sentence(error)) from None
+            wrong += [_complaint(detail) for detail in error.errors(include_input=False)]
+            raise SettingsError(_sentence(wrong)) from None
         except (UnreadableSource, tomllib.TOMLDecodeError) as error:
             raise SettingsError(f"pyproject.toml cannot be read: {error}.") from None
+        if wrong:
+            raise SettingsError(_sentence(wrong))
+        return read
 
     @field_validator("slack_signing_secret")
     @classmethod
@@ -449,9 +456,17 @@ def variable(field: str) -> str:
             return PREFIX + field.upper()
 
 
-def _sentence(error: ValidationError) -> str:
-    """Every wrong setting in one sentence, without what was given."""
-    return "; ".join(_complaint(detail) for detail in error.errors(include_input=False)) + "."
+def _sentence(wrong: Sequence[str]) -> str:
+    """Everything that is wrong in one sentence, without what was given."""
+    return "; ".join(wrong) + "."
+
+
+def _strange(environment: Mapping[str, str]) -> list[str]:
+    """What is wrong with variables that look like ours and are not."""
+    ours = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
+    given = sorted(name.upper() for name, value in environment.items() if value)
+    strange = [name for name in given if name.startswith(PREFIX) and name not in ours]
+    return [f"{name} is no setting{_meant(name, ours)}" for name in strange]
 
 
 def _complaint(detail: ErrorDetails) -> str:
@@ -467,11 +482,17 @@ def _complaint(detail: ErrorDetails) -> str:
     if field not in Settings.model_fields:
         return _unknown(name)
     place = "".join(f" at {key}" for key in inside)
-    return f"{variable(field)} is wrong{place}: {reason[:1].lower()}{reason[1:]}"
+    word = reason.partition(" ")[0]
+    begun = word if len(word) > 1 and word.isupper() else word[:1].lower() + word[1:]
+    return f"{variable(field)} is wrong{place}: {begun}{reason.removeprefix(word)}"
 
 
 def _unknown(name: str) -> str:
-    """A setting nobody knows, and the one that was probably meant."""
-    close = difflib.get_close_matches(name, Settings.model_fields, n=1)
-    meant = f"; did you mean {close[0]}?" if close else ""
-    return f"[tool.countersign] has no setting {name}{meant}".removesuffix("?")
+    """A setting of the file that nobody knows."""
+    return f"[tool.countersign] has no setting {name}{_meant(name, Settings.model_fields)}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, as the end of a sentence."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}" if close else ""

@@ -183,6 +183,66 @@ def test_a_wrong_value_is_one_sentence(monkeypatch, environment: dict[str, str],
     assert refusal.value.__suppress_context__
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        pytest.param(
+            "COUNTERSIGN_APROVERS",
+            "COUNTERSIGN_APROVERS is no setting; did you mean COUNTERSIGN_APPROVERS.",
+            id="a typo",
+        ),
+        pytest.param(
+            "countersign_approver_channel",
+            "COUNTERSIGN_APPROVER_CHANNEL is no setting;"
+            " did you mean COUNTERSIGN_APPROVERS_CHANNEL.",
+            id="in small letters",
+        ),
+        pytest.param("COUNTERSIGN_", "COUNTERSIGN_ is no setting", id="no name"),
+        pytest.param("COUNTERSIGN_ZZZZZZZ", "COUNTERSIGN_ZZZZZZZ is no setting", id="like nothing"),
+    ],
+)
+def test_an_unknown_variable_is_refused(monkeypatch, name: str, sentence: str):
+    """A variable that looks like ours and is not stops the start: it is a typo in a setting."""
+    monkeypatch.setenv(name, "s3cret")
+    with pytest.raises(SettingsError) as refusal:
+        Settings.read(port=1)
+    assert str(refusal.value).startswith(sentence)
+    assert "s3cret" not in str(refusal.value)
+    monkeypatch.setenv("PORT", "x")
+    with pytest.raises(SettingsError, match=r"is no setting.*; PORT is wrong"):
+        Settings.read()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        pytest.param("COUNTERSIGN_APROVERS", "", id="empty is as good as unset"),
+        pytest.param("COUNTERSIGN_LEASE", "1", id="ours"),
+        pytest.param("COUNTERSIGN_MODEL", "x", id="a vendor's name with our prefix"),
+        pytest.param("MY_COUNTERSIGN_APROVERS", "x", id="somebody else's"),
+    ],
+)
+def test_other_variables_are_nobodys_business(monkeypatch, name: str, text: str):
+    """What is ours, empty, or does not begin as ours do is no reason not to start."""
+    monkeypatch.setenv(name, text)
+    assert Settings.read().approvers == ()
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        pytest.param({"COUNTERSIGN_ROUTES": "{"}, ": EOF while parsing", id="an acronym"),
+        pytest.param({"PORT": "x"}, ": input should be", id="a word"),
+    ],
+)
+def test_a_reason_goes_on_in_small_letters(monkeypatch, environment, reason: str):
+    """A reason begins in small letters in the middle of a sentence, unless it is an acronym."""
+    for name, text in environment.items():
+        monkeypatch.setenv(name, text)
+    with pytest.raises(SettingsError, match=reason):
+        Settings.read()
+
+
 def test_all_wrong_values_are_named_at_once(monkeypatch):
     """An operator who got two settings wrong hears of both."""
     monkeypatch.setenv("PORT", "x")
