@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -17,6 +18,14 @@ from agents import ToolError
 
 TIMEOUT_S = 10.0
 ATTEMPTS = 3
+_UNKNOWN = (
+    "The payment service did not answer clearly: whether the money was paid is not known. Do "
+    "not pay again; a person has to look for the payment with the key {key}."
+)
+
+_MEND = "mend or remove the line; it may be a payment"
+
+log = logging.getLogger(__name__)
 
 
 class Ledger(Protocol):
@@ -34,7 +43,8 @@ class FileLedger:
     """Payments as lines of JSON in a file that several processes may share.
 
     A line is on the disk before `pay` returns. A last line that was cut off by a crash was never
-    paid, and is removed before the next one is written.
+    paid, and is removed before the next one is written. Any other line that is no payment stops
+    all payments.
     """
 
     def __init__(
@@ -44,7 +54,10 @@ class FileLedger:
         self._clock = clock
 
     async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
-        """Append a payment unless its key is there; raises ToolError for a key used otherwise."""
+        """Append a payment unless its key is there; raises ToolError for a key used otherwise.
+
+        Also when a line of the file cannot be read.
+        """
         entry: dict[str, Any] = {
             "key": key,
             "amount": amount,
@@ -59,7 +72,7 @@ class FileLedger:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            earlier = _paid(file, entry["key"])
+            earlier = self._paid(file, entry["key"])
             if earlier is None:
                 file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
                 file.flush()
@@ -70,6 +83,35 @@ class FileLedger:
             raise ToolError("This payment was made before, for another amount or purpose.")
         return {"reference": paid["reference"]}
 
+    def _paid(self, file: BinaryIO, key: str) -> dict[str, Any] | None:
+        """The payment with this key; leaves the file behind its last whole line."""
+        file.seek(0)
+        whole = 0
+        found: dict[str, Any] | None = None
+        for number, line in enumerate(file, start=1):
+            if not line.endswith(b"\n"):
+                file.truncate(whole)
+                break
+            whole += len(line)
+            entry = self._entry(line, number)
+            found = entry if entry["key"] == key else found
+        return found
+
+    def _entry(self, line: bytes, number: int) -> dict[str, Any]:
+        """The payment in a line; raises ToolError for one that is none.
+
+        It may have been any payment, also the one that is asked for now: until somebody has looked
+        nothing is paid.
+        """
+        read = _object(line.decode(errors="replace"))
+        if {"key", "amount", "purpose", "reference"} <= read.keys():
+            return read
+        log.error("ledger.damaged", extra={"file": str(self._path), "line": number, "todo": _MEND})
+        raise ToolError(
+            f"Line {number} of the ledger {self._path} is damaged, so nothing was paid."
+            " Whoever runs this bot has to mend it first."
+        )
+
 
 def _sync(folder: Path) -> None:
     """Have a new file's name on the disk as well."""
@@ -78,21 +120,6 @@ def _sync(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _paid(file: BinaryIO, key: str) -> dict[str, Any] | None:
-    """The payment with this key; leaves the file behind its last whole line."""
-    file.seek(0)
-    whole = 0
-    found: dict[str, Any] | None = None
-    for line in file:
-        if not line.endswith(b"\n"):
-            file.truncate(whole)
-            break
-        whole += len(line)
-        entry = cast("dict[str, Any]", json.loads(line))
-        found = entry if entry["key"] == key else found
-    return found
 
 
 class HttpLedger:
@@ -123,6 +150,8 @@ class HttpLedger:
         )
         try:
             return await attempts(self._post, body, key)
+        except _Refused as refused:
+            raise ToolError(_refusal(refused, [*failures], key)) from None
         except (aiohttp.ClientError, TimeoutError, _Busy) as error:
             raise ToolError(_unpaid([*failures, error], key)) from error
 
@@ -142,21 +171,34 @@ class HttpLedger:
                 reference = said.get("reference") or said.get("payment") or said.get("id") or key
                 return {"reference": str(reference)}
             why = said.get("error") or said.get("message") or f"status {response.status}"
-            raise ToolError(f"The payment service refused, so nothing was paid: {str(why)[:300]}")
+            raise _Refused(str(why)[:300])
+
+
+class _Refused(Exception):
+    """The service will not make this payment now; the message is its reason."""
 
 
 class _Busy(Exception):
     """The service said something is wrong with it, not with the payment."""
 
 
+def _refusal(refused: _Refused, failures: Sequence[BaseException | None], key: str) -> str:
+    """What to say of a refusal: it is about the last attempt, an earlier one may have paid."""
+    if _surely_unpaid(failures):
+        return f"The payment service refused, so nothing was paid: {refused}"
+    return f"{_UNKNOWN.format(key=key)} Asked again, the service refused: {refused}"
+
+
 def _unpaid(failures: Sequence[BaseException | None], key: str) -> str:
-    """What to say after the last attempt; only what never left this machine is surely not paid."""
-    if all(isinstance(failure, aiohttp.ClientConnectorError) for failure in failures):
+    """What to say after the last attempt without an answer."""
+    if _surely_unpaid(failures):
         return "The payment service cannot be reached, so nothing was paid. Try again later."
-    return (
-        "The payment service did not answer clearly: whether the money was paid is not known. Do "
-        f"not pay again; a person has to look for the payment with the key {key}."
-    )
+    return _UNKNOWN.format(key=key)
+
+
+def _surely_unpaid(failures: Sequence[BaseException | None]) -> bool:
+    """Only what never left this machine is surely not paid."""
+    return all(isinstance(failure, aiohttp.ClientConnectorError) for failure in failures)
 
 
 def _object(text: str) -> dict[str, Any]:

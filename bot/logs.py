@@ -59,6 +59,7 @@ Event = Literal[
     "ticket.unavailable",
     "ticket.failed",
     "index.unreadable",
+    "ledger.damaged",
 ]
 EVENTS: frozenset[str] = frozenset(get_args(Event))
 

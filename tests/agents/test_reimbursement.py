@@ -159,6 +159,31 @@ async def test_a_line_cut_off_by_a_crash_was_never_paid(tmp_path: Path) -> None:
     assert [entry["key"] for entry in _lines(path)] == ["a", "b"]
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        pytest.param(b"oops", id="no JSON"),
+        pytest.param(b"", id="an empty line"),
+        pytest.param(b"[1]", id="no object"),
+        pytest.param(b'{"key": "b"}', id="half a payment"),
+        pytest.param(b"\xff\xfe", id="no text"),
+    ],
+)
+async def test_a_damaged_line_stops_all_payments(tmp_path: Path, caplog, damage: bytes) -> None:
+    """A line that may be any payment is named to the model and to the operator; nothing is paid."""
+    path = tmp_path / "ledger.jsonl"
+    ledger = FileLedger(path)
+    await ledger.pay(**LUNCH, key="a")
+    path.write_bytes(before := path.read_bytes() + damage + b"\n")
+    with pytest.raises(ToolError, match=r"Line 2 of the ledger .*ledger\.jsonl is damaged"):
+        await ledger.pay(**LUNCH, key="b")
+    assert path.read_bytes() == before
+    [line] = caplog.records
+    assert (line.msg, line.file, line.line) == ("ledger.damaged", str(path), 2)
+    answer = await Bot(ledger).says("Please reimburse 50 dollars for lunch")
+    assert "Line 2 of the ledger" in answer
+
+
 PAYER = """
 import asyncio, sys
 from pathlib import Path
@@ -253,6 +278,19 @@ async def test_a_service_does_not_pay(
     with pytest.raises(ToolError, match=sentence):
         await ledger.pay(**LUNCH, key="k")
     assert service.heard == [("k", LUNCH)] * len(replies)
+
+
+@pytest.mark.parametrize(
+    "unclear", [pytest.param(None, id="silent"), pytest.param((502, {}), id="broken")]
+)
+async def test_a_refusal_after_silence_proves_nothing(
+    service: PaymentService, ledger: HttpLedger, unclear: Any
+) -> None:
+    """An attempt nobody answered may have paid, whatever the service says to the next one."""
+    service.replies = [unclear, (422, {"error": "duplicate request"})]
+    with pytest.raises(ToolError, match=r"not known\. Do not pay again.*duplicate") as raised:
+        await ledger.pay(**LUNCH, key="k")
+    assert "nothing was paid" not in str(raised.value)
 
 
 async def test_a_service_that_is_not_there_paid_nothing() -> None:
