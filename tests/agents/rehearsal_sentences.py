@@ -216,6 +216,7 @@ REIMBURSEMENT = [
         ("23,50", (pay(23.5, "lunch"),), ("reimburse me for lunch",)),
         ("lunch", (pay(50, "lunch"),), ("I want my money back", "50")),
         ("reimburse 20 for stamps", (pay(20, "stamps"),), ("reimburse 50",)),
+        ("300", (pay(300, "desk"),), ("reimburse 200 or 300 dollars for a desk",)),
     )
 ]
 
@@ -241,6 +242,7 @@ TIME_OFF = [
             (off(10, "2027-03-03"),),
             ("We go to Portugal, I'd like 2 weeks off starting March 3rd 2027",),
         ),
+        ("3", (off(3),), ("I need 2 or 3 days off",)),
         ("3", (off(3, "2026-12-24"),), ("I want to go on holiday", "from 2026-12-24")),
     )
 ]
@@ -395,6 +397,12 @@ QUESTIONS = [
     Row(agent="reimbursement", said="I'd like to be reimbursed for the hotel", asks=("amount",)),
     Row(agent="reimbursement", said="I want my money back", asks=("amount", "purpose")),
     Row(agent="reimbursement", said="50", earlier=("I want my money back",), asks=("purpose",)),
+    Row(agent="reimbursement", said="reimburse 200 or 300 dollars for x", asks=("amount",)),
+    Row(agent="reimbursement", said="pay me back $20, or maybe $30 for tea", asks=("amount",)),
+    Row(agent="reimbursement", said="reimburse 20 dollars or 30 dollars for tea", asks=("amount",)),
+    Row(agent="reimbursement", said="reimburse one or two hundred for it", asks=("amount",)),
+    Row(agent="time_off", said="can I take two or three days off", asks=("how many days",)),
+    Row(agent="rooms", said="book Aurora or Cirrus tomorrow for 5 people", asks=("Aurora",)),
     Row(agent="time_off", said="can I have Friday off?", asks=("how many days",)),
     Row(agent="time_off", said="two weeks off please", asks=("how many days",)),
     Row(agent="time_off", said="Sick of work. I need a holiday!", asks=("how many days",)),

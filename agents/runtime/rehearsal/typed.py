@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pydantic import JsonValue
 
 from agents.runtime.rehearsal.dates import Moment, dates, times
-from agents.runtime.rehearsal.filling import CERTAIN, FAINT, LIKELY, Filling, Source
+from agents.runtime.rehearsal.filling import CERTAIN, FAINT, LIKELY, Filling, Source, Span
 from agents.runtime.rehearsal.numbers import MONEY, Number, around, numbers
 from agents.runtime.rehearsal.parameters import Parameter, mentions
 from agents.runtime.rehearsal.words import placed, stem
@@ -44,6 +45,7 @@ _LATE_NOUNS = "end until to due deadline return last finish checkout"
 _TIMES = frozenset(map(stem, _TIME_NOUNS.split()))
 _SUMS = MONEY | frozenset(map(stem, _SUM_NOUNS.split()))
 _LATE = frozenset(map(stem, _LATE_NOUNS.split()))
+_OR = re.compile(r",?\s+(?:[^\W\d_]+\s+)?or\s+(?:maybe\s+|even\s+|rather\s+)?", re.IGNORECASE)
 _STILL_LATE = re.compile(r"\b(?:until|till|to|through|by|and|-|–)\s*$", re.IGNORECASE)
 
 
@@ -59,6 +61,7 @@ def fill_typed(filling: Filling, wanted: Sequence[Parameter], source: Source) ->
     for parameter in filling.unfilled(wanted):
         _fill_pattern(filling, parameter, source)
     found = list(numbers(text))
+    filling.spans += _undecided([(n.start, n.end) for n in found], text)
     free = list(around(found, filling.spans))
     _fill_numbers(filling, wanted, free)
     for parameter in filling.unfilled(wanted):
@@ -66,9 +69,17 @@ def fill_typed(filling: Filling, wanted: Sequence[Parameter], source: Source) ->
             _fill_list(filling, parameter, text)
 
 
+def _undecided(spans: Sequence[Span], text: str) -> list[Span]:
+    """The places of a text that are one of two: `200 or 300`, `200 dollars or 300 dollars`."""
+    either = [pair for pair in pairwise(spans) if _OR.fullmatch(text[pair[0][1] : pair[1][0]])]
+    return list(dict.fromkeys(span for pair in either for span in pair))
+
+
 def _fill_choice(filling: Filling, parameter: Parameter, text: str) -> None:
     named = [(span, c) for c in parameter.choices if (span := mentions(text, c))]
     named = [(s, c) for s, c in named if not _NEGATED.search(text[: s[0]])]
+    if _undecided(sorted(span for span, _ in named), text):
+        return
     if named:
         longest = max(named, key=lambda one: (one[0][1] - one[0][0], -one[0][0]))
         filling.put(parameter, longest[1], sure=CERTAIN, span=longest[0])
