@@ -235,7 +235,7 @@ class Story:
             if event.user_id and event.branch is None:
                 self.requesters.setdefault(event.invocation_id, event.user_id)
             parent = event.branch and self.calls.get(event.branch.rsplit("@", 1)[-1])
-            if parent and parent.status == "new":
+            if parent and parent.status in ("new", "decided"):
                 parent.status = "entered"
 
     def _decided(self, event: Event, response: types.FunctionResponse) -> None:

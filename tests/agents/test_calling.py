@@ -2,23 +2,24 @@
 
 import asyncio
 import threading
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from agents import (
     Agent,
+    AgentTool,
     Companions,
+    Event,
     FunctionTool,
     LongRunningFunctionTool,
     Record,
     RunConfig,
     SessionKey,
-    SessionService,
-    StoreUnavailable,
+    Story,
     ToolContext,
     ToolError,
 )
-from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
 
@@ -144,84 +145,6 @@ async def test_a_hook_asks(args, expected):
         assert results(await at.answer()) == [{"paid": 5}]
 
 
-class Dying(MemorySlot):
-    """A store that is lost when a body has ended: what it brought about is not stored."""
-
-    dying = False
-
-    async def commit(self, key, commit):
-        """Refuse while dying."""
-        if self.dying and any(event.get_function_responses() for event in commit.events):
-            raise StoreUnavailable("lost")
-        return await super().commit(key, commit)
-
-
-async def interrupted(tool: FunctionTool, replies: list) -> Desk:
-    """A session whose only call was started, and whose result was lost."""
-    slot = Dying()
-    at = await Desk(Agent(name="root", tools=[tool]), replies, service=SessionService(slot)).open()
-    slot.dying = True
-    with pytest.raises(StoreUnavailable):
-        await at.say()
-    slot.dying = False
-    return at
-
-
-@pytest.mark.parametrize(
-    ("effects", "runs", "expected"),
-    [
-        pytest.param("none", 2, {"run": 2}, id="none: it runs again"),
-        pytest.param("idempotent", 2, {"run": 2}, id="idempotent: it runs again"),
-        pytest.param("once", 1, "unknown", id="once: nobody knows"),
-    ],
-)
-async def test_interrupted(effects, runs, expected):
-    """What a crash between effect and result leads to depends on the tool's class."""
-    ran: list[str] = []
-
-    def act(tool_context: ToolContext) -> dict[str, int]:
-        """Act."""
-        ran.append(tool_context.idempotency_key)
-        return {"run": len(ran)}
-
-    at = await interrupted(FunctionTool(act, effects=effects), [call("act"), "Well."])
-    found = results(await at.send())
-    assert len(ran) == runs
-    assert len(set(ran)) == 1
-    assert found[0].get("status", found[0]) == expected
-
-
-@pytest.mark.parametrize(
-    ("found", "runs", "expected"),
-    [
-        pytest.param({"status": "paid"}, 1, {"status": "paid"}, id="it happened"),
-        pytest.param(None, 2, {"paid": 2}, id="it did not"),
-    ],
-)
-@pytest.mark.parametrize("waits", [False, True])
-async def test_reconciled(found, runs, expected, waits):
-    """A tool that can find out is asked, with the call's key."""
-    asked: list[str] = []
-    ran: list[int] = []
-
-    def look(key: str) -> object:
-        asked.append(key)
-        return found
-
-    async def look_later(key: str) -> object:
-        return look(key)
-
-    def act() -> dict[str, int]:
-        """Act."""
-        ran.append(1)
-        return {"paid": len(ran)}
-
-    tool = FunctionTool(act, reconcile=look_later if waits else look)
-    at = await interrupted(tool, [call("act"), "Well."])
-    assert results(await at.send()) == [expected]
-    assert (len(ran), len(asked)) == (runs, 1)
-
-
 async def test_two_identical_calls_of_one_batch():
     """They are two questions, and each goes its own way."""
     made = [call("pay", amount=5), call("pay", amount=5)]
@@ -288,23 +211,73 @@ async def test_an_initial_error_closes_a_long_running_call():
     assert dict(view.open) == {}
 
 
-@pytest.mark.parametrize("status", ["pending", "void"])
-async def test_the_store_does_not_give_leave(status: str):
-    """An answer alone starts nothing where the store keeps an approval that is not approved."""
+def keeps(status: str | None) -> Callable[..., Companions]:
+    """What opens an approval of that status with each question; None: what opens none."""
 
-    def companion(_key, story, new, **_told) -> Companions:
-        asked = [(name, q) for event in new for name, q in event.questions.items()]
+    def companion(_key: SessionKey, _story: Story, new: Sequence[Event], **_told) -> Companions:
+        asked = [(name, q) for event in new for name, q in event.questions.items() if status]
         records = [
             Record(
-                id=name, status=status, rev=1, digest=q.digest, deadline=None, run_by=None, body={}
+                id=name,
+                status=status or "",
+                rev=1,
+                digest=q.digest,
+                deadline=None,
+                run_by=None,
+                body={},
             )
             for name, q in asked
         ]
         return Companions(approvals=records)
 
+    return companion
+
+
+async def leave(_key: SessionKey, _request: str) -> tuple[str, None]:
+    """Nothing speaks against a start."""
+    return "", None
+
+
+@pytest.mark.parametrize(
+    ("status", "permit", "expected"),
+    [
+        pytest.param("pending", None, "pending", id="not decided"),
+        pytest.param("void", leave, "void", id="not valid any more"),
+        pytest.param(None, leave, "No approval", id="none where they are kept"),
+        pytest.param("approved", leave, "paid", id="approved"),
+        pytest.param(None, None, "paid", id="none where none are kept"),
+    ],
+)
+async def test_an_answer_alone(status, permit, expected):
+    """It starts nothing where the store keeps approvals and this call has none that holds."""
     agent = Agent(name="root", tools=[GATED])
-    at = await Desk(agent, [call("pay", amount=5), "Not yet."], companion=companion).open()
+    replies = [call("pay", amount=5), "Well."]
+    at = await Desk(agent, replies, companion=keeps(status), permit=permit).open()
     await at.say()
     events = await at.answer()
-    assert status in results(events)[0]["error"]
-    assert texts(events) == ["Not yet."]
+    assert expected in str(results(events))
+    assert texts(events) == ["Well."]
+
+
+@pytest.mark.parametrize(
+    ("status", "entered"),
+    [
+        pytest.param("approved", True, id="approved"),
+        pytest.param("rejected", False, id="the store says no"),
+        pytest.param(None, False, id="no approval is kept"),
+    ],
+)
+async def test_a_nested_agent_that_was_asked_about(status, entered):
+    """A nested agent is let in as a body is: by the approval in the store."""
+
+    def hook(tool_context: ToolContext, **_told: object) -> None:
+        tool_context.request_confirmation(hint="Ask the helper?")
+
+    helper = Agent(name="helper")
+    agent = Agent(name="root", tools=[AgentTool(helper)], before_tool_callback=hook)
+    replies = [call("helper", request="go"), *["From inside."] * entered, "Well."]
+    at = await Desk(agent, replies, companion=keeps(status), permit=leave).open()
+    await at.say()
+    events = await at.answer()
+    assert texts(events) == ["Well."]
+    assert ("From inside." in str(results(events))) is entered

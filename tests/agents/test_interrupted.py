@@ -1,0 +1,272 @@
+"""A body that was started and left no result: it starts once, whatever a later build says."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from agents import Agent, FunctionTool, SessionService, StoreUnavailable, ToolContext
+from agents.runtime.confirmation import Question
+from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.testing import call
+from tests.agents.desk import Desk, results
+
+Reply = dict[str, object]
+
+
+class Dying(MemorySlot):
+    """A store that is lost when a body has ended: what it brought about is not stored."""
+
+    dying = False
+
+    async def commit(self, key, commit):
+        """Refuse while dying."""
+        if self.dying and any(event.get_function_responses() for event in commit.events):
+            raise StoreUnavailable("lost")
+        return await super().commit(key, commit)
+
+
+async def interrupted(tool: FunctionTool, replies: list, *, answers: int = 0) -> Desk:
+    """A session whose call was started after so many answers, and whose result was lost."""
+    slot = Dying()
+    at = await Desk(Agent(name="root", tools=[tool]), replies, service=SessionService(slot)).open()
+    for step in range(answers + 1):
+        slot.dying = step == answers
+        if not slot.dying:
+            await (at.answer() if step else at.say())
+            continue
+        with pytest.raises(StoreUnavailable):
+            await (at.answer() if step else at.say())
+    slot.dying = False
+    return at
+
+
+@pytest.mark.parametrize(
+    ("effects", "runs", "expected"),
+    [
+        pytest.param("none", 2, {"run": 2}, id="none: it runs again"),
+        pytest.param("idempotent", 2, {"run": 2}, id="idempotent: it runs again"),
+        pytest.param("once", 1, "unknown", id="once: nobody knows"),
+    ],
+)
+async def test_interrupted(effects, runs, expected):
+    """What a crash between effect and result leads to depends on the tool's class."""
+    ran: list[str] = []
+
+    def act(tool_context: ToolContext) -> dict[str, int]:
+        """Act."""
+        ran.append(tool_context.idempotency_key)
+        return {"run": len(ran)}
+
+    at = await interrupted(FunctionTool(act, effects=effects), [call("act"), "Well."])
+    found = results(await at.send())
+    assert len(ran) == runs
+    assert len(set(ran)) == 1
+    assert found[0].get("status", found[0]) == expected
+
+
+@pytest.mark.parametrize(
+    ("found", "runs", "expected"),
+    [
+        pytest.param({"status": "paid"}, 1, {"status": "paid"}, id="it happened"),
+        pytest.param(None, 2, {"paid": 2}, id="it did not"),
+    ],
+)
+@pytest.mark.parametrize("waits", [False, True])
+async def test_reconciled(found, runs, expected, waits):
+    """A tool that can find out is asked, with the call's key."""
+    asked: list[str] = []
+    ran: list[int] = []
+
+    def look(key: str) -> object:
+        asked.append(key)
+        return found
+
+    async def look_later(key: str) -> object:
+        return look(key)
+
+    def act() -> dict[str, int]:
+        """Act."""
+        ran.append(1)
+        return {"paid": len(ran)}
+
+    tool = FunctionTool(act, reconcile=look_later if waits else look)
+    at = await interrupted(tool, [call("act"), "Well."])
+    assert results(await at.send()) == [expected]
+    assert (len(ran), len(asked)) == (runs, 1)
+
+
+class Till:
+    """Where every build of a tool pays."""
+
+    def __init__(self) -> None:
+        """Nothing is paid yet."""
+        self.paid: list[str] = []
+
+    def build(self, default: str = "JPY", **options: Any) -> FunctionTool:
+        """A build with this default."""
+
+        def pay(amount: float, currency: str = default) -> Reply:
+            """Pay."""
+            self.paid.append(currency)
+            return {"paid": amount}
+
+        return FunctionTool(pay, **options)
+
+    def dynamic(self, hint: str = "Pay?") -> FunctionTool:
+        """A build that asks for itself."""
+
+        def pay(amount: float, tool_context: ToolContext, currency: str = "USD") -> Reply:
+            """Pay."""
+            if tool_context.tool_confirmation is None:
+                tool_context.request_confirmation(hint=hint)
+                return {"status": "asked"}
+            self.paid.append(currency)
+            return {"paid": amount}
+
+        return FunctionTool(pay)
+
+    def other(self) -> FunctionTool:
+        """A build that does not take the same arguments."""
+
+        def pay(amount: list[str]) -> Reply:
+            """Pay."""
+            self.paid.append(str(amount))
+            return {}
+
+        return FunctionTool(pay)
+
+
+Build = Callable[[Till], FunctionTool]
+GATE = {"require_confirmation": True}
+
+
+def asks(tool_context: ToolContext, **_told: object) -> None:
+    """A hook that asks a person."""
+    tool_context.request_confirmation(hint="Sure?")
+
+
+def says(**_told: object) -> Reply:
+    """A hook that answers for a tool."""
+    return {"instead": True}
+
+
+def fails(**_told: object) -> None:
+    """A hook that fails."""
+    raise OSError("no hook today")
+
+
+FREE: Build = lambda till: till.build()  # noqa: E731
+GATED: Build = lambda till: till.build(**GATE)  # noqa: E731
+EUROS: Build = lambda till: till.build("EUR", **GATE)  # noqa: E731
+LOST = {"status": "unknown"}
+
+
+async def deployed(at: Desk, tool: FunctionTool | None, **options: Any) -> tuple[Desk, list[Reply]]:
+    """The next build on the same session goes on; what came of the call."""
+    agent = Agent(name="root", tools=[tool] if tool else [], **options)
+    there = Desk(agent, ["Well."] * 9, service=at.service)
+    return there, results(await there.send())
+
+
+def asked(at: Desk, events: list) -> Question:
+    """The newest question."""
+    return [q for event in events for q in event.questions.values()][-1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "options"),
+    [
+        pytest.param(GATED, GATED, {}, id="approved, the same build"),
+        pytest.param(GATED, EUROS, {}, id="approved, another default"),
+        pytest.param(GATED, FREE, {}, id="approved, the gate is gone"),
+        pytest.param(GATED, Till.dynamic, {}, id="approved, it asks for itself now"),
+        pytest.param(Till.dynamic, GATED, {}, id="it asked for itself, and does not now"),
+        pytest.param(FREE, FREE, {}, id="ungated, the same build"),
+        pytest.param(FREE, GATED, {}, id="ungated, gated now"),
+        pytest.param(FREE, EUROS, {}, id="ungated, gated and another default"),
+        pytest.param(FREE, Till.dynamic, {}, id="ungated, it asks for itself now"),
+        pytest.param(FREE, FREE, {"before_tool_callback": asks}, id="ungated, a hook asks now"),
+        pytest.param(FREE, FREE, {"before_tool_callback": says}, id="ungated, a hook answers now"),
+    ],
+)
+@pytest.mark.parametrize("runs", [False, True], ids=["leave it", "it did not happen, run it"])
+async def test_a_deploy_after_the_start(before: Build, after: Build, options, *, runs: bool):
+    """People are asked whether it happened, and only their word starts it again, once."""
+    till = Till()
+    answers = 0 if before is FREE else 1
+    at = await interrupted(before(till), [call("pay", amount=5.0)], answers=answers)
+    there, _ = await deployed(at, after(till), **options)
+    question = asked(there, (await there.session()).events)
+    assert (question.unknown, question.ended, len(till.paid)) == (True, True, 1)
+    await there.answer(runs)
+    assert len(till.paid) == 1 + runs
+    await there.send()
+    assert len(till.paid) == 1 + runs
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "options"),
+    [
+        pytest.param(GATED, None, {}, id="the tool is gone"),
+        pytest.param(FREE, None, {"on_tool_error_callback": says}, id="a hook stands in for it"),
+        pytest.param(GATED, Till.other, {}, id="its arguments do not fit"),
+        pytest.param(FREE, Till.other, {}, id="they do not fit, and nobody was asked"),
+        pytest.param(FREE, FREE, {"before_tool_callback": fails}, id="a hook fails"),
+    ],
+)
+async def test_what_cannot_run_again(before: Build, after: Build | None, options):
+    """The model never reads that an interrupted body did not run."""
+    till = Till()
+    answers = 0 if before is FREE else 1
+    at = await interrupted(before(till), [call("pay", amount=5.0)], answers=answers)
+    _, told = await deployed(at, after(till) if after else None, **options)
+    assert [reply | LOST for reply in told] == told
+    assert "not known" in str(told)
+    assert len(till.paid) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "paid"),
+    [
+        pytest.param({"effects": "idempotent"}, ["JPY", "JPY"], id="it may happen twice"),
+        pytest.param({"reconcile": lambda _key: None}, ["JPY", "JPY"], id="it did not happen"),
+    ],
+)
+async def test_a_gate_after_the_start(options, paid):
+    """What may start again is asked about like any other call, and then starts under that leave."""
+    till = Till()
+    at = await interrupted(till.build(**options), [call("pay", amount=5.0)])
+    there, _ = await deployed(at, till.build(**GATE, **options))
+    question = asked(there, (await there.session()).events)
+    assert (question.unknown, till.paid) == (False, ["JPY"])
+    assert results(await there.answer()) == [{"paid": 5}]
+    assert till.paid == paid
+
+
+async def test_results_that_are_kept():
+    """A body that ended before its batch is neither asked about nor run again by a later build."""
+    till = Till()
+    made = [call("pay", amount=5.0), call("pay", amount=6.0)]
+    at = await interrupted(till.build(), [made])
+    there, told = await deployed(at, till.build("EUR", **GATE))
+    assert told == [{"paid": 5}, {"paid": 6}]
+    assert (till.paid, there.asked) == (["JPY", "JPY"], [])
+
+
+async def test_a_body_that_asks_twice():
+    """A run with permission that asked once more is over: the next answer starts another one."""
+    ran: list[object] = []
+
+    def pay(tool_context: ToolContext) -> Reply:
+        """Pay."""
+        ran.append(tool_context.tool_confirmation)
+        if len(ran) < 3:
+            tool_context.request_confirmation(hint=f"Pay {len(ran)}?")
+        return {"ran": len(ran)}
+
+    at = await Desk(Agent(name="root", tools=[pay]), [call("pay"), "Paid."]).open()
+    await at.say()
+    await at.answer()
+    assert results(await at.answer()) == [{"ran": 3}]
+    assert len(ran) == 3
