@@ -53,6 +53,17 @@ def test_read_answer(response, expected):
         pytest.param({"response": "[1]"}, "must be an object", id="no object"),
         pytest.param({"confirmed": "perhaps"}, "malformed: confirmed", id="no yes or no"),
         pytest.param({"outcome": "eaten"}, "malformed: outcome", id="no outcome"),
+        *(
+            pytest.param(
+                {"confirmed": True, "outcome": outcome}, f"or {outcome}, not both", id=outcome
+            )
+            for outcome in ("rejected", "expired", "cancelled", "happened")
+        ),
+        pytest.param(
+            {"response": json.dumps({"confirmed": True, "outcome": "rejected"})},
+            "not both",
+            id="yes and no, wrapped",
+        ),
     ],
 )
 def test_a_malformed_answer(response, error):

@@ -3,13 +3,25 @@
 import asyncio
 
 import pytest
+from google.genai import types
 
-from agents import Event, SessionConflict, SessionNotFoundError, SessionService
+from agents import (
+    Agent,
+    AnswerError,
+    Event,
+    FunctionTool,
+    SessionConflict,
+    SessionNotFoundError,
+    SessionService,
+)
+from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.errors import AlreadyExistsError, StaleSessionError
 from agents.runtime.events import EventActions
 from agents.runtime.held import hold
 from agents.runtime.sessions import GetSessionConfig
 from agents.runtime.slot.port import SessionKey
+from agents.runtime.testing import call
+from tests.agents.desk import Desk, results
 from tests.agents.samples import content
 
 MINE = {"app_name": "app", "user_id": "ann"}
@@ -89,6 +101,75 @@ async def test_append(service: SessionService):
     assert await service.append_event(session, stored) is stored
     found = await service.get_session(**MINE, session_id="s")
     assert (len(found.events), found.state) == (1, {"k": 1, "app:x": 3})
+
+
+def answer(request: str, **told: object) -> types.Part:
+    """A person's answer to a question."""
+    return types.Part(
+        function_response=types.FunctionResponse(
+            id=request, name=REQUEST_CONFIRMATION, response=told
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("part", "error"),
+    [
+        pytest.param(answer("9-0", confirmed=True), "no call", id="to no question"),
+        pytest.param(
+            answer("3-0", confirmed=True, outcome="rejected"), "not both", id="yes and no"
+        ),
+        pytest.param(answer("3-0", confirmed=True, payload={"n": 1}), "yes or no", id="a payload"),
+        pytest.param(answer("2-0", confirmed=True), "nothing but an answer", id="to the call"),
+        pytest.param(
+            types.Part(
+                function_response=types.FunctionResponse(id="2-0", name="pay", response={"ok": 1})
+            ),
+            "nothing but an answer",
+            id="a result",
+        ),
+    ],
+)
+async def test_an_appended_answer_that_does_not_fit(service: SessionService, part, error):
+    """A person's answer is checked on its way in, wherever it comes from."""
+    at = await asking(service)
+    session = await at.session()
+    told = Event(author="user", user_id="ann", content=types.Content(role="user", parts=[part]))
+    with pytest.raises(AnswerError, match=error):
+        await service.append_event(session, told)
+    assert len((await at.session()).events) == 4
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+async def test_an_appended_answer(service: SessionService, confirmed: bool):
+    """One that fits is an answer like any other."""
+    at = await asking(service)
+    parts = [answer("3-0", confirmed=confirmed)]
+    told = Event(author="user", user_id="ann", content=types.Content(role="user", parts=parts))
+    await service.append_event(await at.session(), told)
+    assert ("paid" in results(await at.send())[0]) is confirmed
+
+
+async def test_an_appended_question(service: SessionService):
+    """Only a Runner asks."""
+    at = await asking(service)
+    session = await at.session()
+    question = next(event for event in session.events if event.questions)
+    with pytest.raises(AnswerError, match="only a Runner"):
+        await service.append_event(session, question.model_copy(update={"version": 0}))
+
+
+async def asking(service: SessionService) -> Desk:
+    """A session in which a person is asked about call 2-0 by request 3-0."""
+
+    def pay() -> dict[str, int]:
+        """Pay."""
+        return {"paid": 1}
+
+    tools = [FunctionTool(pay, require_confirmation=True)]
+    at = await Desk(Agent(name="root", tools=tools), [call("pay"), "Well."], service=service).open()
+    await at.say()
+    return at
 
 
 async def test_append_in_vain(service: SessionService):

@@ -4,7 +4,7 @@ import pytest
 
 from agents.runtime.errors import SessionConflict
 from agents.runtime.slot.port import Commit, Entry, SessionKey, Slot
-from tests.agents.slot.samples import begin, open_session, said
+from tests.agents.slot.samples import LONG, begin, open_session, said
 
 
 async def test_an_entry_is_queued_once(slot: Slot, key: SessionKey) -> None:
@@ -65,6 +65,32 @@ async def test_only_the_head_is_consumed(slot: Slot, key: SessionKey, pop: str) 
     view = await slot.read(key)
     assert view is not None
     assert (view.version, view.inbox) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("leases", "expected"),
+    [
+        pytest.param(["released"] * 3, [0, 0, 0, 0], id="given back"),
+        pytest.param(["dead"] * 3, [0, 1, 2, 3], id="run out"),
+        pytest.param(["dead", "released", "dead"], [0, 1, 1, 2], id="now and then"),
+        pytest.param(["taken over"] * 3, [0, 0, 0, 0], id="taken over from itself"),
+        pytest.param(["dead", "worked", "dead"], [0, 1, 0, 1], id="something was done"),
+    ],
+)
+async def test_deaths(slot: Slot, key: SessionKey, leases: list[str], expected: list[int]) -> None:
+    """A death is a lease that ran out in somebody's hands, with nothing stored since."""
+    await slot.ingest(key, Entry(id="m0", body={}))
+    deaths: list[int] = []
+    for number, end in enumerate([*leases, "last"]):
+        begun = await begin(slot, key, lease=-1 if end == "dead" else LONG)
+        deaths.append(begun.deaths)
+        if end == "worked":
+            await slot.ingest(key, Entry(id="m1", body={}))
+            done = Commit(id=f"c{number}", fence=begun.fence, version=0, pop="m0")
+            await slot.commit(key, done)
+        if end in ("released", "worked"):
+            await slot.release(key, begun.fence)
+    assert deaths == expected
 
 
 async def test_attempts_count_for_the_head(slot: Slot, key: SessionKey) -> None:
