@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from agents import Event, Post, SessionConflict, SessionKey, Slot, Ticket
+from agents import Event, Post, Record, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
@@ -70,7 +70,7 @@ class Outbox:
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
         debt = Debt(key, slot=self.slot, replies=self.replies, owner=self.owner, limits=self.limits)
-        await debt.look()
+        await debt.look(all_approvals=True)
         debt.doubtful = {post.id for post in debt.posts}
         return debt
 
@@ -80,7 +80,8 @@ class Debt:
 
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
     before the oldest one can be tried again, None while nothing stands in the way. `posts`,
-    `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at.
+    `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at;
+    an approval that no post is about may be older.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Debt:
         self._ours_until = 0.0
         self._places: Mapping[str, str] = {}
         self._unreadable: Set[str] = frozenset()
+        self._events: Sequence[Event] | None = None
         self._now = 0
 
     @property
@@ -113,18 +115,30 @@ class Debt:
         """Whether something is owed that can be tried now."""
         return bool(self.posts) and self.wait is None
 
-    async def look(self) -> None:
+    async def look(self, *, all_approvals: bool = False) -> None:
         """Read what is owed, and the records that posts are shown from."""
         asked = time.monotonic()
-        view = await self._slot.read(self.key, parts=("posts", "approvals"))
+        only = None if all_approvals else ()
+        view = await self._slot.read(self.key, parts=("posts", "approvals"), only=only)
         if view is None:
             return
         left = view.lease - view.now if view.owner == self._owner else 0
         self._ours_until = asked + left / 1000
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
         self.inbox = view.inbox
-        self.approvals = readable(view.approvals)
-        self._unreadable = view.approvals.keys() - self.approvals.keys()
+        self._events = None
+        records = view.approvals if all_approvals else await self._shown_from(self.posts)
+        found = readable(records)
+        self.approvals |= found
+        self._unreadable = (self._unreadable | records.keys()) - found.keys()
+
+    async def _shown_from(self, posts: Sequence[Post]) -> Mapping[str, Record]:
+        """The records of the approvals that posts are about."""
+        named = {str(post.body["approval"]) for post in posts if "approval" in post.body}
+        if not named:
+            return {}
+        view = await self._slot.read(self.key, parts=("approvals",), only=sorted(named))
+        return view.approvals if view else {}
 
     async def announce(self) -> None:
         """Show in the thread that what was just said there is being worked on."""
@@ -317,8 +331,10 @@ class Debt:
         """What the call of an approval brought, in one line; empty while it has not run."""
         if approval.status not in ("done", "failed"):
             return ""
-        view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
-        return _response(view.events if view else (), approval.call_id)
+        if self._events is None:
+            view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
+            self._events = view.events if view else ()
+        return _response(self._events, approval.call_id)
 
     def _approval(self, post: Post) -> Approval | None:
         """The approval a post is about; raises ValueError when its record cannot be read."""

@@ -47,8 +47,9 @@ async def decide(
     """
     for pause in pauses():
         await asyncio.sleep(pause)
-        view = await slot.read(key, parts=("approvals", "posts"))
-        record = view and view.approvals.get(decision.button.approval)
+        name = decision.button.approval
+        view = await slot.read(key, parts=("approvals", "posts"), only=(name,))
+        record = view and view.approvals.get(name)
         if view is None or record is None:
             return UNKNOWN
         approval, now = Approval.from_record(record), view.now

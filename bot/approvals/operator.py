@@ -40,7 +40,7 @@ async def rule(
     key = SessionKey.parse(approval.session)
     for pause in pauses():
         await asyncio.sleep(pause)
-        view = await slot.read(key, parts=("approvals",))
+        view = await slot.read(key, parts=("approvals",), only=(approval.id,))
         record = view and view.approvals.get(approval.id)
         if view is None or record is None:
             return "It is not there any more."

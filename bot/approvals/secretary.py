@@ -59,8 +59,8 @@ class Secretary:
         self.remember(key, approvals)
 
     def remember(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
-        """Take a session's approvals as they are stored now."""
-        self._approvals[key] = dict(approvals)
+        """Take a session's approvals as they were last read; what the turn opened is known."""
+        self._approvals.setdefault(key, {}).update(approvals)
 
     def forget(self, key: SessionKey) -> None:
         """The turn is over."""
@@ -96,9 +96,11 @@ class Secretary:
 
         Whoever approved must be entitled now as well, and it must be enough for today's policy.
         What was handed in before the turn may be older than the session that is in hand now, so
-        its approvals are taken anew. Raises StoreUnavailable while that cannot be looked up.
+        its approvals are taken anew when this one is not among them. Raises StoreUnavailable while
+        that cannot be looked up.
         """
-        view = await self._slot.read(key, parts=("approvals",))
+        only = (request,) if request in self._approvals.get(key, {}) else None
+        view = await self._slot.read(key, parts=("approvals",), only=only)
         if view is None or request not in view.approvals:
             return "", None
         stored = {name: Approval.from_record(record) for name, record in view.approvals.items()}

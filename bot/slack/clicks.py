@@ -196,7 +196,7 @@ class Clicks:
         self.tell(click.by, click.place, AGAIN)
 
     async def _approval(self, key: SessionKey, button: Button) -> Approval | None:
-        view = await self._slot.read(key, parts=("approvals",))
+        view = await self._slot.read(key, parts=("approvals",), only=(button.approval,))
         record = view.approvals.get(button.approval) if view else None
         approval = Approval.from_record(record) if record else None
         return approval if approval and button.fits(approval) else None

@@ -18,6 +18,7 @@ from agents.runtime.slot.port import (
     Entry,
     Json,
     Part,
+    Record,
     SessionKey,
     Start,
     Started,
@@ -213,6 +214,7 @@ class MemorySlot:
         parts: Sequence[Part] = ("events", "state"),
         window: int = 0,
         user: str | None = None,
+        only: Sequence[str] | None = None,
     ) -> View | None:
         """Look at a session."""
         with self._lock:
@@ -227,7 +229,7 @@ class MemorySlot:
                 events=list(events),
                 state=self._state(key, user or key.user, session.state) if "state" in parts else {},
                 open=dict(session.open),
-                approvals=dict(session.approvals) if "approvals" in parts else {},
+                approvals=_chosen(session.approvals, only) if "approvals" in parts else {},
                 posts=list(session.outbox.values()) if "posts" in parts else [],
                 places=dict(session.places) if "posts" in parts else {},
                 audit=list(session.audit) if "audit" in parts else [],
@@ -313,3 +315,10 @@ def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
         posts=[],
         now=now,
     )
+
+
+def _chosen(approvals: Mapping[str, Record], only: Sequence[str] | None) -> dict[str, Record]:
+    """The approvals with these ids, or all."""
+    if only is None:
+        return dict(approvals)
+    return {name: approvals[name] for name in only if name in approvals}

@@ -366,10 +366,12 @@ class Slot(Protocol):
         parts: Sequence[Part] = ("events", "state"),
         window: int = 0,
         user: str | None = None,
+        only: Sequence[str] | None = None,
     ) -> View | None:
         """Look at a session, whole or (window > 0) its newest events; None when there is none.
 
-        `user:` state is that of `user`, else of the session's.
+        `user:` state is that of `user`, else of the session's; of the approvals `only` those, when
+        they are named.
         """
         ...
 

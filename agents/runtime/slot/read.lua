@@ -1,14 +1,27 @@
 #!lua flags=no-writes
--- read(events, state, approvals, posts, audit: whether it is wanted; from: the first event's index)
+-- read(events, state, approvals, posts, audit: whether it is wanted; from: the first event's index;
+--      only: the approvals to read, else all)
 --   -> {} | {version, now, created, updated, inbox, open, notes, events, state, approvals, outbox,
 --            owed, places, audit, owner, lease}
 if not exists then return {} end
 local function part(wanted, ...) return wanted and call(...) or {} end
+local function approvals()
+  if not a.only then return part(a.approvals, 'HGETALL', APPROVALS) end
+  local fields, found = { 'status', 'rev', 'digest', 'deadline', 'run_by', 'body' }, {}
+  for _, id in ipairs(a.only) do
+    local stored = approval(id)
+    for n, field in ipairs(stored and fields or {}) do
+      found[#found + 1] = field .. ' ' .. id
+      found[#found + 1] = stored.raw[n]
+    end
+  end
+  return found
+end
 return {
   call('LLEN', EVENTS), now, exists, meta('updated'), call('LLEN', INBOX) / 2,
   call('HGETALL', OPEN), call('HGETALL', NOTES),
   part(a.events, 'LRANGE', EVENTS, a.from or 0, -1), part(a.state, 'HGETALL', STATE),
-  part(a.approvals, 'HGETALL', APPROVALS), part(a.posts, 'HGETALL', OUTBOX),
+  approvals(), part(a.posts, 'HGETALL', OUTBOX),
   part(a.posts, 'LRANGE', OWED, 0, -1), part(a.posts, 'HGETALL', PLACES),
   part(a.audit, 'LRANGE', AUDIT, 0, -1), meta('owner') or '', number('lease'),
 }

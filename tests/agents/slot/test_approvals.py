@@ -48,6 +48,18 @@ async def test_an_approval_is_opened_once(slot: Slot, key: SessionKey) -> None:
     assert await stored(slot, key) == record
 
 
+async def test_some_approvals_are_read(slot: Slot, key: SessionKey) -> None:
+    """Of many approvals only those that are named are read, as they are among all."""
+    opened = [approval(id=name, deadline=17) for name in ("q", "r 1", "s")]
+    begun = await ask(slot, key, opened[0])
+    more = Companions(approvals=opened[1:])
+    await slot.commit(key, Commit(id="b", fence=begun.fence, version=1, companions=more))
+    for only in (("r 1", "gone", "q"), ("s",), ()):
+        view = await slot.read(key, parts=("approvals",), only=only)
+        assert view is not None
+        assert view.approvals == {one.id: one for one in opened if one.id in only}
+
+
 async def test_a_decision_brings_what_follows_from_it(slot: Slot, key: SessionKey) -> None:
     """Record, inbox entry, post and audit entry come together; a repeat changes nothing."""
     await ask(slot, key, approval())
