@@ -1,6 +1,7 @@
 """Runs: read or not, together, cut off, given up; on both stores."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from google.genai import types
@@ -9,19 +10,26 @@ from agents import (
     Agent,
     AgentTool,
     AnswerError,
+    Companions,
+    Entry,
+    Event,
     FunctionTool,
     InMemorySessionService,
     LongRunningFunctionTool,
     ModelUnavailable,
+    Record,
     RunConfig,
     Runner,
     SessionConflict,
     SessionKey,
     SessionNotFoundError,
     SessionService,
+    StoreUnavailable,
+    Story,
     UsageError,
 )
 from agents.runtime.errors import LlmCallsLimitExceededError
+from agents.runtime.runner import MAX_DEATHS
 from agents.runtime.testing import ScriptedModel, call
 from tests.agents.desk import Desk, results, texts
 
@@ -234,3 +242,49 @@ async def test_quiet_news(quiet: bool, said: list[str]):
     events = await at.send(types.Part(function_response=told), config=RunConfig(quiet=quiet))
     assert texts(events) == said
     assert results((await at.session()).events) == [{"status": "done"}]
+
+
+@pytest.mark.parametrize(
+    ("deaths", "expected"),
+    [
+        pytest.param(MAX_DEATHS - 1, "Paid.", id="once more"),
+        pytest.param(MAX_DEATHS, "GIVEN_UP", id="too often"),
+    ],
+)
+async def test_a_turn_that_takes_its_process_with_it(service: SessionService, deaths, expected):
+    """After so many deaths in the same place the turn is given up, and the session says so."""
+    at = await desk([call("pay", amount=5), "Paid."], pay, service=service)
+    said = {"role": "user", "parts": [{"text": "go"}]}
+    await service.slot.ingest(KEY, Entry(id="e", body={"content": said, "user_id": "ann"}))
+    for _ in range(deaths):
+        await service.slot.begin(KEY, owner="dead", lease=-1)
+    events = [event async for event in at.runner.serve(KEY, owner="worker")]
+    assert expected in [*texts(events), *(event.error_code for event in events)]
+
+
+async def test_an_outage_is_no_death(service: SessionService):
+    """An approved call waits until it can be looked up whether it may start, however often."""
+    away = [StoreUnavailable("no answer")] * (MAX_DEATHS + 2)
+
+    async def permit(*_told: object) -> tuple[str, None]:
+        if away:
+            raise away.pop()
+        return "", None
+
+    def companion(_key: SessionKey, _story: Story, new: Sequence[Event], **_told) -> Companions:
+        asked = [(name, q.digest) for event in new for name, q in event.questions.items()]
+        plain = {"status": "approved", "rev": 1, "deadline": None, "run_by": None, "body": {}}
+        return Companions(
+            approvals=[Record(id=name, digest=digest, **plain) for name, digest in asked]
+        )
+
+    replies = [call("pay", amount=5), "Paid."]
+    at = await desk(replies, GATED, service=service, permit=permit, companion=companion)
+    await at.say()
+    with pytest.raises(StoreUnavailable):
+        await at.answer()
+    while away:
+        with pytest.raises(StoreUnavailable):
+            _ = [event async for event in at.runner.serve(KEY, owner="worker")]
+    events = [event async for event in at.runner.serve(KEY, owner="worker")]
+    assert (results(events), texts(events)) == ([{"paid": 5}], ["Paid."])
