@@ -16,5 +16,5 @@ def option_meaning(value: str) -> JsonValue:
     """The member of an enum that an option's value stands for."""
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return value

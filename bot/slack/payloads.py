@@ -25,7 +25,9 @@ NO_WORDS = "(They only mentioned you.)"
 Payload = Mapping[str, Any]
 Values = dict[str, JsonValue]
 
-_BY_PEOPLE = frozenset({None, "", "file_share", "thread_broadcast", "me_message"})
+PAGE_DIGITS = 6
+_YEAR_10000 = 253_402_300_800
+_BY_PEOPLE = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 _DIRECT = frozenset({"im", "app_home"})
 
 
@@ -118,6 +120,8 @@ def event(body: Payload, *, team: str, bot_user: str) -> Message | Joined | Igno
     if kind == "member_joined_channel":
         return _joined(inner, team=team, bot_user=bot_user)
     if kind in ("message", "app_mention"):
+        if _outside(inner, team, shared=body.get("is_ext_shared_channel") is not False):
+            return Ignored("other company")
         return _message(inner, team=team, bot_user=bot_user)
     return Ignored(f"event {kind}" if kind else "no event")
 
@@ -165,7 +169,7 @@ def greeting(joined: Joined, *, agent: str) -> Turn:
 
 def click(body: Payload) -> Click | Ignored:
     """A pressed button; Ignored for a changed input, which only wants to be acknowledged."""
-    actions = cast("list[object]", body.get("actions") or [])
+    actions = _list(body.get("actions"))
     action = _mapping(actions[0] if actions else None)
     if _text(action.get("type")) != "button":
         return Ignored("input changed")
@@ -182,7 +186,7 @@ def click(body: Payload) -> Click | Ignored:
         place=place(body),
         trigger=_text(body.get("trigger_id")),
         values=state_values(_mapping(body.get("state"))),
-        page=int(page) if page.isdecimal() else 0,
+        page=int(page) if page.isdecimal() and len(page) < PAGE_DIGITS else 0,
         view=_modal(_mapping(body.get("view"))),
         card=_card(_mapping(body.get("container"))),
     )
@@ -265,14 +269,13 @@ def state_values(state: Payload) -> Values:
 
 def _message(inner: Payload, *, team: str, bot_user: str) -> Message | Ignored:
     author = _text(inner.get("user"))
-    if inner.get("subtype") not in _BY_PEOPLE:
-        return Ignored(f"message {inner['subtype']}")
+    subtype = inner.get("subtype")
+    if subtype is not None and not (isinstance(subtype, str) and subtype in _BY_PEOPLE):
+        return Ignored(f"message {subtype}")
     if inner.get("bot_id") or inner.get("bot_profile") or author == bot_user:
         return Ignored("a bot")
     if not author:
         return Ignored("nobody")
-    if _outside(inner, team):
-        return Ignored("other company")
     channel, ts = _text(inner.get("channel")), _text(inner.get("ts"))
     raw, mention = without_mention(_text(inner.get("text")), bot_user)
     text = (unescaped(raw) + _files(inner)).strip()
@@ -299,16 +302,15 @@ def _joined(inner: Payload, *, team: str, bot_user: str) -> Joined | Ignored:
     return Joined(team=team, channel=channel, inviter=inviter, ts=ts)
 
 
-def _outside(inner: Payload, team: str) -> bool:
-    """Whether the author belongs to another company in a shared channel."""
+def _outside(inner: Payload, team: str, *, shared: bool) -> bool:
+    """Whether the author is of another company; in a shared channel also when nobody says."""
     home = _text(inner.get("user_team")) or _text(inner.get("team"))
-    return bool(home) and home != team
+    return home != team if home else shared and bool(inner.get("user"))
 
 
 def _files(inner: Payload) -> str:
     """A line that names the attached files: an agent should know they are there."""
-    files = cast("list[object]", inner.get("files") or [])
-    names = [_text(_mapping(each).get("name")) or "a file" for each in files]
+    names = [_text(_mapping(each).get("name")) or "a file" for each in _list(inner.get("files"))]
     if not names:
         return ""
     return f"\n[attached: {', '.join(names)}]"
@@ -317,7 +319,7 @@ def _files(inner: Payload) -> str:
 def _metadata(view: Payload) -> Payload:
     try:
         return _mapping(json.loads(_text(view.get("private_metadata"))))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
 
 
@@ -343,22 +345,29 @@ def _value(element: Payload) -> JsonValue:
 
 
 def _options(chosen: object) -> JsonValue:
-    if isinstance(chosen, list):
-        return [_options(each) for each in cast("list[object]", chosen)]
+    several = [_option(each) for each in _list(chosen)]
+    return several if isinstance(chosen, list) else _option(chosen)
+
+
+def _option(chosen: object) -> JsonValue:
     if chosen is None:
         return None
     return option_meaning(_text(_mapping(chosen).get("value")))
 
 
 def _moment(seconds: object) -> JsonValue:
-    """A picked date and time as ISO 8601 in UTC."""
-    if not isinstance(seconds, int):
+    """A picked date and time as ISO 8601 in UTC; None for what is none."""
+    if not isinstance(seconds, int) or not 0 <= seconds < _YEAR_10000:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def _text(value: object) -> str:

@@ -1,8 +1,11 @@
 """What Slack sends, as ours: a table over every recorded payload."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from bot.routing import Choice, Message
@@ -66,6 +69,68 @@ def test_only_people_are_heard(name: str) -> None:
 def test_ignored(name: str, changes: dict[str, Any], reason: str) -> None:
     """What is not for an agent is ignored, and says why."""
     assert event(name, **changes) == Ignored(reason)
+
+
+@pytest.mark.parametrize(
+    ("shared", "found"),
+    [
+        pytest.param(False, Message, id="our channel"),
+        pytest.param(True, Ignored, id="a shared channel"),
+        pytest.param(None, Ignored, id="a channel of which nothing is said"),
+    ],
+)
+def test_an_author_without_a_team(shared: bool | None, found: type) -> None:
+    """Whose company is not said is a colleague only where no other company can be."""
+    body = payload("message_channel")
+    body["event"] = {k: v for k, v in body["event"].items() if k not in ("team", "user_team")}
+    body["is_ext_shared_channel"] = shared
+    assert isinstance(payloads.event(body, team=TEAM, bot_user=BOT_USER), found)
+
+
+ODD = st.sampled_from([None, True, 7, -1, 10**30, 1.5, "", "x", "[" * 5000, [], [1], [[]], {}])
+RECORDED = sorted(path.stem for path in FIXTURES.glob("*.json"))
+
+
+def places(body: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value inside a payload."""
+    inside = body.items() if isinstance(body, dict) else enumerate(body)
+    for name, value in inside if isinstance(body, dict | list) else ():
+        yield (*at, name)
+        if isinstance(value, dict | list):
+            yield from places(value, (*at, name))
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data(), name=st.sampled_from(RECORDED), odd=ODD)
+def test_odd_shapes_are_no_errors(data: st.DataObject, name: str, odd: Any) -> None:
+    """Whatever stands in whatever place of a payload, it is read without an exception."""
+    body = payload(name)
+    *way, last = data.draw(st.sampled_from(list(places(body))))
+    inside: Any = body
+    for step in way:
+        inside = inside[step]
+    inside[last] = odd
+    heard = payloads.event(body, team=TEAM, bot_user=BOT_USER)
+    assert isinstance(heard, Message | Joined | Ignored)
+    assert isinstance(payloads.click(body), Click | Ignored)
+    assert isinstance(payloads.submission(body), Submission | Ignored)
+    payloads.command(body)
+    payloads.place(body)
+    told = (payloads.changed_person, payloads.changed_group, payloads.home_opened)
+    assert all(isinstance(read(body), str) for read in told)
+
+
+@pytest.mark.parametrize(
+    ("field", "element"),
+    [
+        pytest.param("date", {"selected_date_time": 10**15}, id="beyond the year 9999"),
+        pytest.param("date", {"selected_date_time": -(10**15)}, id="before all years"),
+        pytest.param("date", {"selected_date_time": "soon"}, id="no number"),
+    ],
+)
+def test_no_moment(field: str, element: dict[str, Any]) -> None:
+    """What is no moment of a calendar is nothing."""
+    assert payloads.state_values({"values": {"b": {field: element}}}) == {field: None}
 
 
 @pytest.mark.parametrize("body", [{}, {"event": None}, {"event": []}, {"type": "app_rate_limited"}])
