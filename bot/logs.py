@@ -4,7 +4,8 @@
 What is bound with `logs.bound(session=…)` stands on every line until that block ends, also on
 those of tasks started inside it. Lines of libraries take the same form, from `warning` upwards
 only, since their finer ones hold messages of people. Whatever looks like a token, a key or a
-password is masked. Argument values of tools and texts of messages are never handed in.
+password is masked. Argument values of tools and texts of messages are never handed in. The loggers
+below `agents` take their names from the same list.
 """
 
 import logging
@@ -32,6 +33,7 @@ Event = Literal[
     "tool.finished",
     "tool.failed",
     "tool.unknown",
+    "tool.predicate_failed",
     "model.called",
     "model.failed",
     "approval.opened",

@@ -11,9 +11,14 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
+from bot import logs
+
 EVENTS = "/slack/events"
 BODY_LIMIT = 1_000_000
 """Bytes; Slack's own bodies stay far below."""
+UNSIGNED = 401
+"""What Bolt answers where a signature is wrong or old."""
+CHECK = "compare SLACK_SIGNING_SECRET, and look at this machine's clock"
 _FORM = "application/x-www-form-urlencoded"
 
 Ready = Callable[[], Awaitable[bool]]
@@ -76,8 +81,12 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
     try:
         asked = _bolt_request(raw.decode(), request)
     except (UnicodeDecodeError, json.JSONDecodeError):
+        logs.warning("slack.request_refused", why="unreadable", bytes=len(raw))
         return web.Response(status=400, text="not what Slack sends")
-    return await to_aiohttp_response(await slack.async_dispatch(asked))
+    answer = await slack.async_dispatch(asked)
+    if answer.status == UNSIGNED:
+        logs.warning("slack.request_refused", why="signature", todo=CHECK)
+    return await to_aiohttp_response(answer)
 
 
 def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:

@@ -7,12 +7,14 @@ decision, news of a ticket and a post that could not be made yet all look alike.
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Protocol
 
 from agents import (
     Agent,
+    Event,
     ModelUnavailable,
     RunConfig,
     Runner,
@@ -59,6 +61,43 @@ class Secretary(Protocol):
     def forget(self, key: SessionKey) -> None:
         """The turn is over."""
         ...
+
+
+class Tally:
+    """What a turn amounts to, in the log: nothing when there was nothing to do."""
+
+    def __init__(self, agent: str, *, entries: int) -> None:
+        """Begin with so many inbox entries; a turn that goes on after a crash may have none."""
+        self._agent = agent
+        self._begun = time.monotonic()
+        self._events = self._calls = self._tokens = 0
+        self._started = False
+        if entries:
+            self._start()
+
+    def heard(self, event: Event) -> None:
+        """An event was stored."""
+        if not self._started:
+            self._start()
+        self._events += 1
+        self._calls += len(event.get_function_calls())
+        self._tokens += event.tokens
+
+    def ended(self) -> None:
+        """There is nothing more to do for now."""
+        if self._started:
+            logs.info(
+                "turn.finished",
+                agent=self._agent,
+                events=self._events,
+                calls=self._calls,
+                tokens=self._tokens,
+                took_s=round(time.monotonic() - self._begun, 3),
+            )
+
+    def _start(self) -> None:
+        self._started = True
+        logs.info("turn.started", agent=self._agent)
 
 
 class Worker:
@@ -212,13 +251,16 @@ class Worker:
     async def _serve(self, key: SessionKey, debt: Debt) -> None:
         """Work off the inbox; what each stored event owes is paid before the next step."""
         await debt.announce()
+        tally = Tally(key.app, entries=debt.inbox)
         runner = self._runners.get(key.app, self._farewell)
         run = runner.serve(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
         async with aclosing(run) as events:
             async for event in events:
                 if not event.partial:
+                    tally.heard(event)
                     await self._secretary.settle(key)
                     await debt.pay()
+        tally.ended()
 
     async def _settle(self, key: SessionKey, debt: Debt) -> None:
         """Pay what no turn will pay: a card's new state, a post that waited for Slack."""

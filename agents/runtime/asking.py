@@ -1,6 +1,7 @@
 """One question to a model: what it is shown, and its reply as an event."""
 
 import logging
+import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
@@ -84,10 +85,11 @@ class Asking:
         until = due(story.branch(None), window=window)
         if until is None:
             return None
-        request = self._minutes(until)
+        request, begun = self._minutes(until), time.monotonic()
         try:
             answer = self.budget.patience.asked(self.model, request, stream=False)
             [response] = [response async for response in answer]
+            self._called(response, begun)
         except ModelError as error:
             log.warning("model.failed", extra={"agent": self.step.agent.name, "why": str(error)})
             self.budget.compacts = False
@@ -127,14 +129,23 @@ class Asking:
             yield answer
             return
         stream, patience = self.budget.config.streaming, self.budget.patience
+        begun = time.monotonic()
         try:
             async for response in patience.asked(self.model, request, stream=stream):
+                self._called(response, begun)
                 yield await self._after(response)
         except Exception as error:
             answer = await self.hooks.model("on_model_error_callback", {**told, "error": error})
             if answer is None:
                 raise
             yield answer
+
+    def _called(self, response: LlmResponse, begun: float) -> None:
+        """Log that a model has answered: what it took, and nothing of what was said."""
+        if not response.partial:
+            took = round(time.monotonic() - begun, 3)
+            told = {f"tokens_{name}": count for name, count in response.usage.items()}
+            log.info("model.called", extra={"agent": self.step.agent.name, "took_s": took, **told})
 
     async def _after(self, response: LlmResponse) -> LlmResponse:
         told = {"callback_context": self.context, "llm_response": response}

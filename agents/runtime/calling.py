@@ -4,6 +4,7 @@ import asyncio
 import copy
 import inspect
 import logging
+import time
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -254,11 +255,14 @@ class Calling:
     async def _ran(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
         context.request, self.ran = None, True
+        told, begun = {"tool": tool.name, "call": self.call.id}, time.monotonic()
+        log.info("tool.started", extra=told)
         try:
             value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
             mended = await self._mended(error, bound.values)
             return self._failed(error) if mended is None else self._answered(mended)
+        log.info("tool.finished", extra={**told, "took_s": round(time.monotonic() - begun, 3)})
         if context.request is not None:
             return self._asked(tool, bound, context.request, shown=value)
         value = await self._after(bound.values, value)

@@ -1,6 +1,7 @@
 """Calls on their way to an outcome: hooks, gates, crashes, kinds of effects."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Sequence
 
@@ -281,3 +282,24 @@ async def test_a_nested_agent_that_was_asked_about(status, entered):
     events = await at.answer()
     assert texts(events) == ["Well."]
     assert ("From inside." in str(results(events))) is entered
+
+
+async def test_calls_and_answers_are_logged_without_what_is_in_them(caplog):
+    """Every body and every answer of a model has its lines; no argument or text is in any."""
+    replies = [call("pay", amount=271828), call("broken", amount=31415), "Secret words."]
+    with caplog.at_level(logging.INFO, logger="agents"):
+        await (await desk(pay, broken, replies=replies)).say()
+    lines = [record for record in caplog.records if record.name.startswith("agents")]
+    assert [(line.msg, getattr(line, "tool", "")) for line in lines] == [
+        ("model.called", ""),
+        ("tool.started", "pay"),
+        ("tool.finished", "pay"),
+        ("model.called", ""),
+        ("tool.started", "broken"),
+        ("tool.failed", "broken"),
+        ("model.called", ""),
+    ]
+    assert {line.agent for line in lines if line.msg == "model.called"} == {"root"}
+    assert all(line.took_s >= 0 for line in lines if hasattr(line, "took_s"))
+    told = " ".join(str(vars(line)) for line in lines)
+    assert not any(secret in told for secret in ("271828", "31415", "no money", "Secret"))

@@ -1,13 +1,17 @@
 """Lines of the log: their form, what rides on them, and what never gets into them."""
 
+import ast
 import asyncio
 import io
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from bot import logs
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -136,3 +140,41 @@ def test_a_long_value_is_cut(lines: io.StringIO):
     logs.info("ticket.news", subject="x" * 10_000)
     assert len(lines.getvalue()) < logs.VALUE_LIMIT + 60
     assert lines.getvalue().endswith("x…\n")
+
+
+def sources() -> dict[Path, ast.Module]:
+    """Every module of this project but the one with the list."""
+    found = [path for name in ("agents", "bot") for path in (ROOT / name).rglob("*.py")]
+    return {path: ast.parse(path.read_text()) for path in found if path.name != "logs.py"}
+
+
+def named(module: ast.Module) -> set[str]:
+    """The names of events that a module writes out where it logs."""
+    return {
+        call.args[0].value
+        for call in ast.walk(module)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id in ("log", "logs")
+        and call.func.attr in ("debug", "info", "warning", "error", "exception", "critical")
+        and isinstance(call.args[0], ast.Constant)
+    }
+
+
+def test_whatever_is_logged_is_in_the_list():
+    """The runtime's loggers and ours write no event that the list does not have."""
+    written = {(path.name, event) for path, module in sources().items() for event in named(module)}
+    assert ("calling.py", "tool.started") in written
+    assert {(name, event) for name, event in written if event not in logs.EVENTS} == set()
+
+
+def test_whatever_is_in_the_list_is_logged():
+    """No event is listed that no module writes: an alert on it would never be raised."""
+    texts = {
+        each.value
+        for module in sources().values()
+        for each in ast.walk(module)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    }
+    assert logs.EVENTS - texts == set()

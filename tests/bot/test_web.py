@@ -36,12 +36,16 @@ async def office() -> AsyncIterator[Office]:
         ),
     ],
 )
-async def test_strangers(office: Office, body: bytes, headers: dict[str, str], status: int) -> None:
-    """What Slack did not sign, or cannot have sent, changes nothing."""
+async def test_strangers(
+    office: Office, body: bytes, headers: dict[str, str], status: int, caplog
+) -> None:
+    """What Slack did not sign, or cannot have sent, changes nothing and is logged without it."""
     async with aiohttp.ClientSession() as session:
         url = f"{office.url}{web.EVENTS}"
         async with session.post(url, data=body, headers=headers) as response:
             assert response.status == status
+    refused = [each.fields["why"] for each in caplog.records if each.msg == "slack.request_refused"]
+    assert refused == {401: ["signature"], 400: ["unreadable"]}.get(status, [])
 
 
 @pytest.mark.parametrize("age", [-301, 301])

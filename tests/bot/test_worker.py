@@ -169,6 +169,26 @@ async def test_a_model_that_is_away_is_asked_later(river: River, caplog):
         await river.hears("here I am")
 
 
+async def test_a_turn_is_logged_from_its_start_to_its_end(river: River, caplog):
+    """A turn is two lines, with what it came to; a look that finds nothing to do is none."""
+
+    def look_up() -> str:
+        """Look up."""
+        return "42"
+
+    await river.ask()
+    with caplog.at_level(logging.INFO, logger="countersign"):
+        async with river.worker(ScriptedModel([call("look_up"), "done"]), tools=[look_up]):
+            await river.hears("done")
+            await river.index.send(river.index.ring(river.key))
+    lines = [record for record in caplog.records if record.msg.startswith("turn.")]
+    assert [line.msg for line in lines] == ["turn.started", "turn.finished"]
+    told = lines[1].fields
+    assert (told["agent"], told["events"], told["calls"]) == ("helper", 3, 1)
+    assert told["took_s"] >= 0
+    assert {line.fields["session"] for line in lines} == {str(river.key)}
+
+
 async def test_what_nobody_expected_is_logged_and_tried_again(river: River, caplog):
     """An error of ours stops neither the worker nor the session."""
     await river.ask()
