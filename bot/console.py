@@ -38,7 +38,7 @@ class Desk:
     @property
     def board(self) -> Board:
         """The approvals of all sessions."""
-        return Board(self.slot, recent=self.index.recent)
+        return Board(self.slot, recent=self.index.recent, waiting=self.index.waiting)
 
 
 Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index]]]
@@ -203,15 +203,15 @@ async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
     if approval is None:
         return NOT_FOUND
     key = SessionKey.parse(approval.session)
-    said = await rule(
+    came = await rule(
         desk.slot,
         approval,
         ruling,
         run_for=desk.settings.execution_ttl,
         index=desk.index.ring(key),
     )
-    print(said)
-    return 0 if said.startswith("It is") and "already" not in said else NOT_FOUND
+    print(came.sentence)
+    return 0 if came.kind == "ruled" else NOT_FOUND
 
 
 async def _found(desk: Desk, given: argparse.Namespace) -> Approval | None:

@@ -251,7 +251,7 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         standing=desk.groups.standing,
     )
     home = Home(
-        board=Board(desk.slot, recent=desk.index.recent),
+        board=Board(desk.slot, recent=desk.index.recent, waiting=desk.index.waiting),
         groups=desk.groups,
         replies=replies,
         withdraw=clicks.withdraw,

@@ -175,6 +175,11 @@ class Index:
         [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
         return list((await self._read(self._seen, found)).values())
 
+    async def waiting(self, most: int) -> list[tuple[SessionKey, str]]:
+        """The open approvals that are due first, at the most so many: session and id."""
+        [found] = await self.send((("ZRANGE", self._approvals, 0, most - 1),))
+        return list((await self._read(self._approvals, found)).values())
+
     def buried(self, key: SessionKey) -> Sequence[Command]:
         """The commands that note for operators that a turn of a session was given up."""
         return (

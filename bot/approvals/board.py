@@ -1,4 +1,4 @@
-"""The approvals people look at: the newest ones of all sessions, sorted by whom they concern."""
+"""The approvals people look at: the newest and the most urgent ones, by whom they concern."""
 
 import asyncio
 import hashlib
@@ -10,10 +10,12 @@ from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
 
 MOST = 100
-"""Approvals that are looked through."""
+"""Approvals of each kind that are looked through."""
+EVERY = 10_000
+"""Approvals among which one is found by its reference, without reading any other."""
 
-Recent = Callable[[int], Awaitable[Sequence[tuple[SessionKey, str]]]]
-"""The newest approvals, so many at the most: session and id."""
+Names = Callable[[int], Awaitable[Sequence[tuple[SessionKey, str]]]]
+"""Some approvals, so many at the most: session and id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,36 +28,48 @@ class Inbox:
 
 
 class Board:
-    """Finds approvals across sessions; what is too old to be recent is in its own thread only."""
+    """Finds approvals across sessions: `recent` names the newest, `waiting` those due first."""
 
-    def __init__(self, slot: Slot, *, recent: Recent) -> None:
-        """Look into `slot` for what `recent` names."""
+    def __init__(self, slot: Slot, *, recent: Names, waiting: Names) -> None:
+        """Look into `slot` for what is named."""
         self._slot = slot
         self._recent = recent
+        self._waiting = waiting
 
     async def approvals(self, most: int = MOST) -> tuple[list[Approval], int]:
-        """The newest approvals, and the store's time in milliseconds (0 when there are none)."""
-        named = await self._recent(most)
-        keys = list(dict.fromkeys(key for key, _ in named))
-        views = await asyncio.gather(*(self._slot.read(key, parts=("approvals",)) for key in keys))
-        found = dict(zip(keys, views, strict=True))
-        kept: list[Approval] = []
-        for key, name in named:
-            view = found[key]
-            record = view.approvals.get(name) if view else None
-            kept += readable({name: record} if record else {}).values()
-        return kept, max((view.now for view in views if view), default=0)
+        """The approvals there are, newest first, and the store's time in ms (0 without any)."""
+        return await self._read(await self._named(most))
 
     async def find(self, word: str) -> Approval | None:
         """The approval with this reference, in capitals or not."""
-        approvals, _ = await self.approvals()
         wanted = word.strip().lower()
-        return next((each for each in approvals if reference(each) == wanted), None)
+        named = [each for each in await self._named(EVERY) if _short(*each) == wanted]
+        found, _ = await self._read(named)
+        return found[0] if found else None
+
+    async def _named(self, most: int) -> Sequence[tuple[SessionKey, str]]:
+        return list(dict.fromkeys([*await self._recent(most), *await self._waiting(most)]))
+
+    async def _read(self, named: Sequence[tuple[SessionKey, str]]) -> tuple[list[Approval], int]:
+        only: dict[SessionKey, list[str]] = {}
+        for key, name in named:
+            only.setdefault(key, []).append(name)
+        views = await asyncio.gather(
+            *(self._slot.read(k, parts=("approvals",), only=names) for k, names in only.items())
+        )
+        there = [view for view in views if view]
+        kept = [each for view in there for each in readable(view.approvals).values()]
+        kept.sort(key=lambda each: each.asked_at, reverse=True)
+        return kept, max((view.now for view in there), default=0)
 
 
 def reference(approval: Approval) -> str:
     """A short name for people to type; approvals of different sessions have different ones."""
-    return hashlib.sha256(f"{approval.session}|{approval.id}".encode()).hexdigest()[:8]
+    return _short(approval.session, approval.id)
+
+
+def _short(session: object, name: str) -> str:
+    return hashlib.sha256(f"{session}|{name}".encode()).hexdigest()[:8]
 
 
 def groups(approvals: Iterable[Approval]) -> frozenset[str]:

@@ -25,6 +25,14 @@ class Ruling:
     values: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """What came of a ruling: it is stored, or why not, and a sentence about it."""
+
+    kind: Literal["ruled", "gone", "already", "late", "invalid"]
+    sentence: str
+
+
 async def rule(
     slot: Slot,
     approval: Approval,
@@ -32,8 +40,8 @@ async def rule(
     *,
     run_for: timedelta | None = None,
     index: Sequence[Command] = (),
-) -> str:
-    """Carry a ruling out; a sentence about what came of it.
+) -> Ruled:
+    """Carry a ruling out, and say what came of it.
 
     Raises StoreUnavailable when the store does not answer, or others are always faster.
     """
@@ -43,25 +51,25 @@ async def rule(
         view = await slot.read(key, parts=("approvals",), only=(approval.id,))
         record = view and view.approvals.get(approval.id)
         if view is None or record is None:
-            return "It is not there any more."
+            return Ruled("gone", "It is not there any more.")
         before = Approval.from_record(record)
         after = carried(before, ruling, now=view.now, run_for=run_for)
-        if isinstance(after, str):
+        if isinstance(after, Ruled):
             return after
         changed = replace(change(before, after, now=view.now), index=index)
         if (await slot.decide(key, changed)).kind == "ok":
-            return f"It is {after.status} now, by {after.decided_by}."
+            return Ruled("ruled", f"It is {after.status} now, by {after.decided_by}.")
     raise StoreUnavailable(f"the approval {approval.id} changes all the time")
 
 
 def carried(
     approval: Approval, ruling: Ruling, *, now: int, run_for: timedelta | None
-) -> Approval | str:
-    """The approval's next record, or a sentence when there is nothing to rule."""
+) -> Approval | Ruled:
+    """The approval's next record, or why there is nothing to rule."""
     if approval.status != "pending":
-        return f"It is {approval.status} already."
+        return Ruled("already", f"It is {approval.status} already.")
     if late(approval, now=now):
-        return "It expired before anybody decided."
+        return Ruled("late", "It expired before anybody decided.")
     by = f"{OPERATOR}{ruling.by}"
     if ruling.act == "cancel":
         return closed(approval, "cancelled", now=now, why="operator", by=by)
@@ -71,7 +79,7 @@ def carried(
             payload = check_payload(approval.payload_schema, dict(ruling.values))
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
-            return f"Nothing was decided: {told}."
+            return Ruled("invalid", f"Nothing was decided: {told}.")
     vote = Vote(
         person=by,
         confirmed=ruling.act == "approve",

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import verify
 from bot.approvals.anchor import anchor
 from bot.approvals.board import reference
+from bot.approvals.operator import Ruling, rule
 from bot.approvals.request import Approval
 from bot.cli import main, parser
 from bot.index import Index
@@ -94,6 +96,38 @@ async def test_an_operator_cancels(desk, typed: Typed):
     status, _ = await typed("approvals", "cancel", reference(asked))
     stored = await kept(slot)
     assert (status, stored.status, stored.why) == (0, "cancelled", "operator")
+
+
+async def test_an_old_one_that_still_waits_is_found(desk, typed: Typed):
+    """However many were asked since, what still waits is listed and can be closed."""
+    slot, index, asked = desk
+    await index.send(index.approval_due(KEY, asked.id, asked.deadline))
+    newer = [(KEY, f"{n}-9", asked.asked_at + n) for n in range(1, 1_010)]
+    await index.send([each for new in newer for each in index.approval_seen(*new)])
+    assert (KEY, asked.id) not in await index.recent(2_000)
+    _, told = await typed("approvals", "list")
+    assert told.startswith(reference(asked))
+    status, _ = await typed("approvals", "cancel", reference(asked))
+    assert (status, (await kept(slot)).status) == (0, "cancelled")
+
+
+@pytest.mark.parametrize(
+    ("changes", "left", "act", "kind"),
+    [
+        pytest.param({}, 60_000, "reject", "ruled", id="open"),
+        pytest.param({"status": "rejected"}, 60_000, "reject", "already", id="closed"),
+        pytest.param({}, -1, "approve", "late", id="past its time"),
+        pytest.param({"payload_schema": SCHEMA}, 60_000, "approve", "invalid", id="no values"),
+    ],
+)
+async def test_what_comes_of_a_ruling(changes, left, act, kind):
+    """A ruling says of which kind its end is; the sentence is for people only."""
+    slot = MemorySlot()
+    asked = await put(slot, left=left, **changes)
+    came = await rule(slot, asked, Ruling(act=act, by="ada"))
+    assert came.kind == kind
+    gone = await rule(MemorySlot(), asked, Ruling(act=act, by="ada"))
+    assert gone.kind == "gone"
 
 
 async def test_the_audit_is_exported_and_verified_elsewhere(desk, typed: Typed, tmp_path: Path):
