@@ -1,5 +1,10 @@
-"""The audit entries of approvals, and a session's chain of them as JSON Lines."""
+"""The audit entries of approvals, and a session's chain of them as JSON Lines.
 
+What a person typed is in the approval's record alone, which is forgotten with its session. The
+audit, which is exported and kept, has its SHA-256: whoever has the words can prove them.
+"""
+
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 
@@ -25,14 +30,17 @@ def opened(approval: Approval) -> Json:
 
 
 def voted(approval: Approval) -> Json:
-    """Somebody voted; whether that decided is the entry after it."""
+    """Somebody voted; whether that decided is the entry after it.
+
+    `payload_sha256` is of what they entered as canonical JSON, `reason_sha256` of their reason.
+    """
     vote = approval.votes[-1]
     return {
         **_entry("approval.voted", approval, at=vote.at),
         "person": vote.person,
         "confirmed": vote.confirmed,
-        "payload": vote.payload,
-        "reason": vote.reason,
+        "payload_sha256": None if vote.payload is None else _sha256(_canonical(vote.payload)),
+        "reason_sha256": None if vote.reason is None else _sha256(vote.reason),
         "names": list(vote.names),
         "own_request": vote.person == approval.requester,
     }
@@ -96,6 +104,14 @@ def lines(session: str, chain: Iterable[tuple[Json, str]]) -> Iterator[str]:
         line = {"session": session, "entry": entry, "hash": digest, "prev": prev}
         yield json.dumps(line, sort_keys=True)
         prev = digest
+
+
+def _canonical(value: JsonValue) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _entry(kind: str, approval: Approval, *, at: int) -> Json:

@@ -1,5 +1,6 @@
 """The audit of approvals, its export, and what the verifier finds in it."""
 
+import hashlib
 import json
 import random
 
@@ -35,7 +36,7 @@ async def test_an_export_verifies(slot):
 
 
 async def test_who_did_what_can_be_read():
-    """The audit names who tried, who voted, what they said, and what came out."""
+    """The audit names who tried, who voted, and what came out; of what they said a hash."""
     entries = [json.loads(line)["entry"] for line in await exported(MemorySlot())]
     tried, voted, decided = entries
     assert (tried["type"], tried["person"], tried["code"]) == (
@@ -43,7 +44,10 @@ async def test_who_did_what_can_be_read():
         "UX9",
         "not_approver",
     )
-    assert (voted["person"], voted["confirmed"], voted["reason"]) == ("UBOSS", False, "Größe: “no”")
+    assert (voted["person"], voted["confirmed"]) == ("UBOSS", False)
+    assert voted["reason_sha256"] == hashlib.sha256("Größe: “no”".encode()).hexdigest()
+    assert voted["payload_sha256"] is None
+    assert "Größe" not in json.dumps(entries, ensure_ascii=False)
     assert (decided["status"], decided["by"]) == ("rejected", "UBOSS")
 
 
@@ -59,6 +63,15 @@ async def test_nobody_decided_an_expired_request():
         None,
         [],
     )
+
+
+def test_what_was_entered_can_be_proved():
+    """The hash of the values that somebody entered is that of their canonical JSON."""
+    vote = {"person": "UBOSS", "confirmed": True, "at": 1, "payload": {"to": "Ä", "days": 3}}
+    found = audit.voted(approval(votes=[vote]))
+    text = b'{"days":3,"to":"\\u00c4"}'
+    assert found["payload_sha256"] == hashlib.sha256(text).hexdigest()
+    assert "Ä" not in str(found)
 
 
 def test_a_self_approval_is_marked():
