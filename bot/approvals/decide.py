@@ -49,10 +49,10 @@ async def decide(
         await asyncio.sleep(pause)
         name = decision.button.approval
         view = await slot.read(key, parts=("approvals", "posts"), only=(name,))
-        record = view and view.approvals.get(name)
-        if view is None or record is None:
+        approval = readable(view.approvals).get(name) if view else None
+        if view is None or approval is None:
             return UNKNOWN
-        approval, now = Approval.from_record(record), view.now
+        now = view.now
         elsewhere = is_elsewhere(approval, decision.card, view.places)
         if elsewhere or not decision.button.fits(approval):
             return UNKNOWN

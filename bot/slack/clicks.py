@@ -15,6 +15,7 @@ from bot.approvals.button import Button
 from bot.approvals.decide import Standing, decide
 from bot.approvals.decision import Decision, Outcome
 from bot.approvals.policy import Act, Person
+from bot.approvals.records import readable
 from bot.approvals.request import Approval, Command
 from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.inputs import fields, label
@@ -197,8 +198,7 @@ class Clicks:
 
     async def _approval(self, key: SessionKey, button: Button) -> Approval | None:
         view = await self._slot.read(key, parts=("approvals",), only=(button.approval,))
-        record = view.approvals.get(button.approval) if view else None
-        approval = Approval.from_record(record) if record else None
+        approval = readable(view.approvals).get(button.approval) if view else None
         return approval if approval and button.fits(approval) else None
 
     def _session(self, button: Button | None) -> SessionKey | None:

@@ -9,14 +9,24 @@ from dataclasses import dataclass
 import aiohttp
 import pytest
 
-from agents import Agent, Companions, ModelUnavailable, Runner, SessionKey, SessionService, hold
+from agents import (
+    Agent,
+    Companions,
+    ModelUnavailable,
+    Post,
+    Runner,
+    SessionKey,
+    SessionService,
+    hold,
+)
+from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from agents.runtime.testing import ScriptedModel, call
 from bot import worker as worker_module
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.index import Index
-from bot.outbox import Outbox
+from bot.outbox import NOT_SHOWN, Outbox
 from bot.playground import ANA, BOT, LocalSlack
 from bot.slack.replies import Replies, web_client
 from bot.turns import Thread, Turn, session_key
@@ -263,6 +273,23 @@ async def test_a_store_that_is_away_does_not_end_the_worker(river: River, store:
             await store.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
             await river.ask()
         await river.hears("back")
+
+
+@pytest.mark.parametrize(
+    "body", [{"kind": "ticket", "ticket": {"status": "?"}}, {"kind": "answer"}]
+)
+async def test_a_post_that_cannot_be_shown_ends_no_session(river: River, body):
+    """It is said that there was more to say, and what is asked next is answered as ever."""
+    place = {"channel": river.thread.channel, "thread_ts": river.thread.ts}
+    await river.slot.apply(river.key, state={}, create=True)
+    begun = await river.slot.begin(river.key, owner="test", lease=1000)
+    owed = Companions(posts=[Post(id="bad", body={**place, **body})])
+    commit = Commit(id="c", fence=begun.fence, version=begun.version, companions=owed)
+    await river.slot.commit(river.key, commit)
+    await river.slot.release(river.key, begun.fence)
+    await river.ask()
+    async with river.worker(ScriptedModel(["hello"])):
+        await river.hears(NOT_SHOWN, "hello")
 
 
 async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch):

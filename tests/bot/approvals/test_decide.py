@@ -11,7 +11,7 @@ import pytest
 
 from agents import Companions, SessionKey, Slot, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
-from agents.runtime.slot.port import Commit
+from agents.runtime.slot.port import Commit, Decide
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
 from bot.approvals.decide import decide, settle
@@ -159,6 +159,17 @@ async def test_who_may_not(slot: Slot, who, code):
     assert (view.approvals["3-0"].status, view.inbox, view.posts) == ("pending", 0, [])
     assert [entry["code"] for entry, _ in view.audit] == [code]
     assert (await decide(slot, KEY, click(asked))).kind == "decided"
+
+
+async def test_a_record_nobody_can_read_is_told(slot: Slot, caplog):
+    """A click about a record this release cannot read is answered, and operators hear of it."""
+    asked = await put(slot)
+    record = (await look(slot)).approvals["3-0"]
+    broken = replace(record, rev=2, body={**record.body, "policy": "?"})
+    await slot.decide(KEY, Decide(record=broken))
+    outcome = await decide(slot, KEY, click(asked))
+    assert outcome.kind == "unknown"
+    assert [line.msg for line in caplog.records] == ["approval.unreadable"]
 
 
 @pytest.mark.parametrize(
