@@ -91,19 +91,25 @@ class Calling:
     async def outcome(self) -> Outcome | None:
         """What comes of the call; None when it is answered already."""
         try:
-            return await self._outcome()
+            return self._known() or await self._outcome()
         except (SessionConflict, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
-            lost = self.interrupted and not self.ran
-            return self._answered(gate.lost(self.call.name)) if lost else self._failed(error)
+            return self._lost() if self.interrupted and not self.ran else self._failed(error)
+
+    def _known(self) -> Outcome | None:
+        """What came of the call already, or what a person found who looked."""
+        call = self.call
+        if call.id in self.held.results:
+            return self._reported(Report.model_validate(self.held.results[call.id]))
+        if call.question and call.question.unknown and call.answer and not call.answer.confirmed:
+            return self._answered(gate.looked(call.name, call.answer))
+        return None
 
     async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
-        if call.id in self.held.results:
-            return self._reported(Report.model_validate(self.held.results[call.id]))
         if tool is None:
-            return self._answered(await self._missing())
+            return self._lost() if self.interrupted else self._answered(await self._missing())
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
             skip = bool(getattr(tool, "skip_summarization", False))
@@ -121,8 +127,6 @@ class Calling:
     async def _missing(self) -> Response:
         """What the model reads about a tool that is not there."""
         name = self.call.name
-        if self.interrupted:
-            return gate.lost(name)
         mended = await self._mended(KeyError(name), dict(self.call.args))
         if mended is not None:
             return mended
@@ -165,8 +169,6 @@ class Calling:
         now = self._question(tool, bound, asked) if asked is not None else None
         if asked and now and now.digest != asked.digest and call.answer and call.answer.confirmed:
             return self._asked_anew(now, changes=gate.differences(asked, now))
-        if asked and asked.unknown and call.answer and not call.answer.confirmed:
-            return self._answered(gate.looked(call.name, call.answer))
         needed = asked is not None or await tool.needs_confirmation(bound, self.context)
         match verdict(needed=needed, answer=call.answer):
             case "ask":
@@ -216,13 +218,17 @@ class Calling:
         None when it may start like any other: it did not happen, or may happen twice.
         """
         if isinstance(bound, Unfit):
-            return self._answered(gate.lost(tool.name))
+            return self._lost()
         if tool.effects in ("none", "idempotent"):
             return None
         if tool.reconcile is not None:
-            found = tool.reconcile(self.context.idempotency_key)
-            found = await found if inspect.isawaitable(found) else found
-            return None if found is None else self._answered(result_of(found).response)
+            try:
+                found = tool.reconcile(self.context.idempotency_key)
+                found = await found if inspect.isawaitable(found) else found
+            except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
+                log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
+            else:
+                return None if found is None else self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._unknown(tool, bound)
 
@@ -241,6 +247,15 @@ class Calling:
         )
         now = self._question(tool, bound, told)
         return self._asked_anew(now, changes=gate.differences(asked, now) if asked else [])
+
+    def _lost(self) -> Outcome:
+        """A body was started and cannot run again: if people agreed to it, they have to look."""
+        asked = self.call.question
+        if asked is None:
+            return self._answered(gate.lost(self.call.name))
+        hint = str(gate.unknown(asked.tool)["error"])
+        told = asked.model_copy(update={"unknown": True, "hint": hint})
+        return self._asked_anew(told, changes=[f"{asked.tool} is gone, or another tool by now"])
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""

@@ -159,7 +159,6 @@ def fails(**_told: object) -> None:
 FREE: Build = lambda till: till.build()  # noqa: E731
 GATED: Build = lambda till: till.build(**GATE)  # noqa: E731
 EUROS: Build = lambda till: till.build("EUR", **GATE)  # noqa: E731
-LOST = {"status": "unknown"}
 
 
 async def deployed(at: Desk, tool: FunctionTool | None, **options: Any) -> tuple[Desk, list[Reply]]:
@@ -206,23 +205,54 @@ async def test_a_deploy_after_the_start(before: Build, after: Build, options, *,
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "options"),
+    ("after", "options"),
     [
-        pytest.param(GATED, None, {}, id="the tool is gone"),
-        pytest.param(FREE, None, {"on_tool_error_callback": says}, id="a hook stands in for it"),
-        pytest.param(GATED, Till.other, {}, id="its arguments do not fit"),
-        pytest.param(FREE, Till.other, {}, id="they do not fit, and nobody was asked"),
-        pytest.param(FREE, FREE, {"before_tool_callback": fails}, id="a hook fails"),
+        pytest.param(None, {}, id="the tool is gone"),
+        pytest.param(None, {"on_tool_error_callback": says}, id="a hook stands in for it"),
+        pytest.param(Till.other, {}, id="its arguments do not fit"),
+        pytest.param(FREE, {"before_tool_callback": fails}, id="a hook fails"),
     ],
 )
-async def test_what_cannot_run_again(before: Build, after: Build | None, options):
+async def test_what_cannot_run_again(after: Build | None, options):
     """The model never reads that an interrupted body did not run."""
     till = Till()
-    answers = 0 if before is FREE else 1
-    at = await interrupted(before(till), [call("pay", amount=5.0)], answers=answers)
+    at = await interrupted(till.build(), [call("pay", amount=5.0)])
     _, told = await deployed(at, after(till) if after else None, **options)
-    assert [reply | LOST for reply in told] == told
+    assert [reply | {"status": "unknown"} for reply in told] == told
     assert "not known" in str(told)
+    assert len(till.paid) == 1
+
+
+@pytest.mark.parametrize("after", [None, Till.other], ids=["gone", "other arguments"])
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param({"confirmed": False, "outcome": "happened"}, "It ran once", id="it happened"),
+        pytest.param({"confirmed": False}, "decided to leave it", id="leave it"),
+        pytest.param({"confirmed": True}, "did not run", id="it did not"),
+    ],
+)
+async def test_what_was_agreed_to_and_cannot_run_again(after: Build | None, answer, words):
+    """Who agreed to it is asked whether it happened, and their word is what the model reads."""
+    till = Till()
+    at = await interrupted(till.build(**GATE), [call("pay", amount=5.0)], answers=1)
+    there, _ = await deployed(at, after(till) if after else None)
+    question = asked(there, (await there.session()).events)
+    assert (question.unknown, len(question.changes)) == (True, 1)
+    assert words in str(results(await there.answer(**answer)))
+    assert len(till.paid) == 1
+
+
+async def test_what_cannot_be_found_out():
+    """Where a tool fails to say whether it happened, a person has to look."""
+
+    def look(_key: str) -> None:
+        raise OSError("no line")
+
+    till = Till()
+    at = await interrupted(till.build(reconcile=look), [call("pay", amount=5.0)])
+    there, _ = await deployed(at, till.build(reconcile=look))
+    assert asked(there, (await there.session()).events).unknown
     assert len(till.paid) == 1
 
 

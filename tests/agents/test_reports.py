@@ -52,7 +52,7 @@ REPORTS = {
     f"{ADK}#3567 an invocation id": "091",
     f"{ADK}#7108 the rest of a batch after a crash": "test_steps.py::test_next_step",
     "kagent#2751 a client that stops reading": "201",
-    f"{ADK}#1050 going on without a message": "test_calling.py::test_interrupted",
+    f"{ADK}#1050 going on without a message": "test_interrupted.py::test_interrupted",
     f"{ADK}#4700 an answer that wants no reply": "test_runner.py::test_quiet_news",
     f"{ADK}#6914 unanswered calls": "076",
     "google/adk-docs#881 captured once": "test_programs.py::test_human_in_the_loop",
