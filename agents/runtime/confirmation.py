@@ -70,6 +70,13 @@ class Question(BaseModel):
     unknown: bool = False
     ended: bool = False
 
+    def repeats(self, older: "Question") -> bool:
+        """Whether this asks again for the very call that an older question was about.
+
+        Whether an interrupted call happened is another question: no newer one answers it.
+        """
+        return bool(self.digest) and self.digest == older.digest and not older.unknown
+
 
 def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:
     """Whether a call may run now: nothing asked for means run, no answer yet means ask."""

@@ -35,18 +35,14 @@ def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
 
 
 def superseded(story: Story, call: Call, question: Question) -> list[Call]:
-    """The open requests of earlier turns that ask for the very same as `question`.
-
-    Whether an interrupted call happened is another question: it stays open until somebody looked.
-    """
+    """The open requests of earlier turns that ask for the very same as `question`."""
     return [
         older
         for older in story.unsettled.values()
         if older.status == "asked"
         and older.version < call.version
         and older.question is not None
-        and older.question.digest == question.digest
-        and not older.question.unknown
+        and question.repeats(older.question)
     ]
 
 
@@ -63,8 +59,7 @@ def rejected_before(story: Story, call: Call, question: Question) -> Call | None
             and older.answer is not None
             and older.answer.outcome == "rejected"
             and older.question is not None
-            and older.question.digest == question.digest
-            and not older.question.unknown
+            and question.repeats(older.question)
             and older.decided_at > story.heard_at
         ),
         None,

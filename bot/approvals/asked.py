@@ -106,8 +106,7 @@ def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
         and older.request
         and older.request != request_id
         and older.question
-        and question.digest
-        and older.question.digest == question.digest
+        and question.repeats(older.question)
         and older.version < version
     ]
 

@@ -287,11 +287,15 @@ def late(approval: Approval, *, now: int) -> bool:
 
 
 def supersedes(newer: Approval, older: Approval) -> bool:
-    """Whether `newer` asks for the same call again, in a later turn, and can be decided."""
+    """Whether `newer` asks for the same call again, in a later turn, and can be decided.
+
+    Whether an interrupted call happened is another question: no newer one answers it.
+    """
     return (
         newer.status == older.status == "pending"
         and bool(older.digest)
         and newer.digest == older.digest
+        and not older.unknown
         and newer.asked_at > older.asked_at
         and _batch(newer) != _batch(older)
         and bool(newer.policy.approvers)

@@ -198,6 +198,12 @@ AGAIN = (*BEFORE, asking(), message("again", version=4, run="i2"), calling(5, ru
             (),
             id="two of one turn, asked apart",
         ),
+        pytest.param(
+            asking(6, calls=("5-0",), run="i2"),
+            (*BEFORE, asking(unknown=True), *AGAIN[3:]),
+            (),
+            id="whether the older one happened",
+        ),
     ],
 )
 def test_the_same_call_again(new, after, settling):

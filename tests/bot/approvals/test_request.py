@@ -268,6 +268,7 @@ def again(**changes) -> Approval:
         pytest.param(again(digest="e" * 64), approval(), False, id="another call"),
         pytest.param(again(digest=""), approval(digest=""), False, id="calls without a digest"),
         pytest.param(again(call_id="2-1"), approval(), False, id="two equal calls of one turn"),
+        pytest.param(again(), approval(unknown=True), False, id="whether the older one happened"),
         pytest.param(again(asked_at=ASKED), approval(), False, id="asked in the same change"),
         pytest.param(again(status="rejected"), approval(), False, id="the newer one is closed"),
         pytest.param(again(), approval(status="approved"), False, id="the older one is decided"),
