@@ -4,14 +4,26 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from google.genai import types
 
-from agents import Agent, FunctionTool, SessionService, StoreUnavailable, ToolContext
+from agents import (
+    Agent,
+    Entry,
+    Event,
+    FunctionTool,
+    SessionKey,
+    SessionService,
+    StoreUnavailable,
+    ToolConfirmation,
+    ToolContext,
+)
 from agents.runtime.confirmation import Question
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results
 
 Reply = dict[str, object]
+KEY = SessionKey("root", "ann", "s")
 
 
 class Dying(MemorySlot):
@@ -300,3 +312,30 @@ async def test_a_body_that_asks_twice():
     await at.answer()
     assert results(await at.answer()) == [{"ran": 3}]
     assert len(ran) == 3
+
+
+async def answered_at_once(at: Desk, questions: int) -> list[Event]:
+    """A worker goes on, and hears yes to what it asks before it lets go of the session."""
+    view = await at.service.slot.read(KEY)
+    version = view.version + view.inbox + 1
+    yes = [ToolConfirmation(confirmed=True).response(f"{version}-{n}") for n in range(questions)]
+    said = types.Content(role="user", parts=yes).model_dump(mode="json", exclude_none=True)
+    await at.service.slot.ingest(KEY, Entry(id="yes", body={"content": said}))
+    return [event async for event in at.runner.serve(KEY, owner="worker")]
+
+
+@pytest.mark.parametrize(
+    ("build", "replies", "answers"),
+    [
+        pytest.param(GATED, [call("pay", amount=5.0)], 1, id="did it happen?"),
+        pytest.param(Till.dynamic, [[call("pay", amount=5.0)] * 2], 0, id="bodies that asked"),
+    ],
+)
+async def test_an_answer_under_the_same_lease(build: Build, replies, *, answers: int):
+    """What was known of the run before is forgotten with the question that ends it."""
+    till = Till()
+    at = await interrupted(build(till), replies, answers=answers)
+    there = Desk(Agent(name="root", tools=[build(till)]), ["Well."], service=at.service)
+    events = await answered_at_once(there, 1 if answers else 2)
+    assert sum(bool(event.questions) for event in events) == 1
+    assert len(till.paid) == 2

@@ -7,6 +7,7 @@ import pytest
 from agents.runtime.slot.port import Commit, Entry, Json, SessionKey, Slot
 from tests.agents.slot.samples import begin, open_session, replied, said, write
 
+ANSWER: Json = {"content": {"parts": [{"function_response": {"id": "3-0", "name": "asked"}}]}}
 MIXED: Json = {"a": {"deep": [1]}, "app:limit": 5, "user:name": "Ann", "temp:x": 1}
 
 
@@ -76,6 +77,7 @@ async def test_app_and_user_state_reach_further(slot: Slot, key: SessionKey) -> 
     [
         pytest.param({"user_id": "ann"}, "bob", "ann", id="of who spoke"),
         pytest.param({}, "bob", "thread", id="else of the session"),
+        pytest.param({"user_id": "ann"} | ANSWER, "bob", "bob", id="not of who answers"),
         pytest.param(None, "bob", "bob", id="without words of whom the last step was for"),
         pytest.param(None, None, "thread", id="else of the session again"),
     ],
@@ -92,7 +94,11 @@ async def test_whose_user_state(
     await slot.commit(key, Commit(id="d", fence=begun.fence, version=0))
     if body is not None:
         await slot.ingest(key, Entry(id="m2", body=body))
-    assert (await begin(slot, key)).state["user:me"] == expected
+    begun = await begin(slot, key)
+    assert (begun.state["user:me"], begun.user) == (expected, expected)
+    view = await slot.read(key, user="bob")
+    assert view is not None
+    assert view.state["user:me"] == "bob"
 
 
 async def test_later_state_wins(slot: Slot, key: SessionKey) -> None:
