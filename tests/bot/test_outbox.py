@@ -315,6 +315,21 @@ async def test_only_the_newest_change_of_a_message_is_made(desk: Desk):
     assert view.posts == []
 
 
+async def test_paying_reads_only_what_posts_are_about(desk: Desk):
+    """A card is shown from its own record; others of the session are not read again for it."""
+    approvals = (
+        question(desk, "C0LOCAL"),
+        question(desk, "C0LOCAL").model_copy(update={"id": "4-0"}),
+    )
+    debt = await desk.outbox.debt(desk.key)
+    for each in approvals:
+        await desk.owe(approvals=(each,))
+    await desk.owe(posts.asked(approvals[1], thread_of(desk.key)))
+    await debt.pay()
+    assert list(debt.approvals) == ["4-0"]
+    assert len(desk.said()) == 1
+
+
 async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_url: str):
     """One process is told to wait in a channel; another one does not even ask there."""
     async with connect(store_url) as client:

@@ -357,6 +357,28 @@ async def test_two_processes_click_at_once(store_server: str):
     assert [view.inbox for view in views] == [1] * 100
 
 
+class Noting(MemorySlot):
+    """A store that notes which approvals each look at it brought."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.brought: list[list[str]] = []
+
+    async def read(self, key, **wanted):
+        view = await super().read(key, **wanted)
+        self.brought.append(list(view.approvals))
+        return view
+
+
+async def test_a_click_reads_its_own_approval_only():
+    """However many questions a session has, a click costs what it costs with one."""
+    slot = Noting()
+    for n in range(5):
+        asked = await put(slot, id=f"{n}-0")
+    assert (await decide(slot, KEY, click(asked))).kind == "decided"
+    assert slot.brought == [["4-0"]]
+
+
 class Restless(MemorySlot):
     """A store in which somebody else is always faster."""
 
