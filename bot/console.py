@@ -22,6 +22,7 @@ from bot.approvals.request import Approval
 from bot.approvals.verify import main as verified
 from bot.index import Index
 from bot.settings import Settings
+from bot.slack.blocks.arguments import HIDDEN, concealed
 
 NOT_FOUND = 1
 EVENTS_SHOWN = 20
@@ -105,7 +106,9 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
     if approval is None:
         return NOT_FOUND
     told = approval.model_dump(mode="json", exclude={"nonce"})
-    told["args"] |= dict.fromkeys(approval.secrets, "••••••")
+    told["args"] |= dict.fromkeys(approval.secrets, HIDDEN)
+    told["hint"] = concealed(approval, approval.hint)
+    told["changes"] = [concealed(approval, change) for change in approval.changes]
     print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))
     return 0
 

@@ -34,7 +34,13 @@ async def desk(store_url: str, monkeypatch):
     monkeypatch.setenv("COUNTERSIGN_KEY_PREFIX", prefix)
     async with connect(store_url) as client:
         slot, index = RedisSlot(client, prefix=prefix), Index(client, prefix=prefix)
-        asked = await put(slot, payload_schema=SCHEMA, secrets=("token",), args={"token": "s3cret"})
+        asked = await put(
+            slot,
+            payload_schema=SCHEMA,
+            secrets=("token",),
+            args={"token": "s3cret"},
+            hint="May s3cret be used?",
+        )
         await index.send(index.approval_seen(KEY, asked.id, asked.asked_at))
         yield slot, index, asked
 
