@@ -308,6 +308,14 @@ def test_who_takes_over_gets_a_card_where_cards_are_private():
     assert [copy.channel for copy in found.copies] == ["UBOSS", "UL1"]
 
 
+def test_who_takes_over_gets_a_card_where_only_the_thread_has_one():
+    """A card in the requester's thread is seen by nobody else: the next people get their own."""
+    first = {"post": "card:3-0:0", "channel": "C1", "thread_ts": "100.1"}
+    more = {"at": ASKED, "names": ("leads",), "people": ("UL1", "UBOSS")}
+    found = prompted(approval(copies=(first,), escalations=(more,)), now=ASKED)
+    assert [copy.channel for copy in found.copies] == ["C1", "UL1", "UBOSS"]
+
+
 def test_quotas_are_kept_whole():
     """A widened rule lets the new names count as any other, and nothing else changes."""
     policy = Policy(approvers=("UX1",), rules=((Quota(names=("cfo",), count=2),),))
