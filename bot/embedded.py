@@ -103,7 +103,7 @@ async def _start(folder: Path, port: int) -> asyncio.subprocess.Process:
         "port": str(port),
         "dir": ".",
         "appendonly": "yes",
-        "appendfsync": "everysec",
+        "appendfsync": "always",
         "save": "",
         "maxmemory-policy": "noeviction",
         "daemonize": "no",

@@ -87,7 +87,9 @@ class World:
         await self._until(self._answers, 5.0)
 
     async def _start_store(self) -> None:
-        options = {"port": self._port, "appendonly": "yes", "save": "", "bind": "127.0.0.1"}
+        options = {"port": self._port, "save": "", "bind": "127.0.0.1"}
+        # With everysec an answer may go out before the write, while a sync is under way.
+        options |= {"appendonly": "yes", "appendfsync": "always"}
         arguments = [str(text) for name, value in options.items() for text in (f"--{name}", value)]
         with (self._folder / "store.log").open("ab") as log:
             self._store = await asyncio.create_subprocess_exec(
