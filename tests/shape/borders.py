@@ -24,7 +24,7 @@ RIMS = (
     "bot/clock.py",
     "bot/worker.py",
 )
-"""Where every exception is caught: around a tool's body, a hook, a model or a stranger's `__repr__`,
+"""Where every exception is caught: around a tool's body, a hook, a model or a stranger's repr,
 where a run hands what it raised to its reader, and at the rim of what runs for ever."""
 PURE = (
     *(f"agents/runtime/{noun}.py" for noun in ("approval", "arguments", "confirmation")),
