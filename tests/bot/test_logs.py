@@ -151,7 +151,7 @@ def sources() -> dict[Path, ast.Module]:
 def named(module: ast.Module) -> set[str]:
     """The names of events that a module writes out where it logs."""
     return {
-        call.args[0].value
+        str(call.args[0].value)
         for call in ast.walk(module)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
