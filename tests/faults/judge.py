@@ -66,7 +66,10 @@ class Case:
 
 
 def rests(evidence: Evidence) -> Iterator[Violation]:
-    """Everything came to rest, no lease is left, nothing is due, SIGTERM ends a process soon."""
+    """Everything came to rest, no lease runs on, nothing is due, SIGTERM ends a process soon.
+
+    A lease whose end was said into a cut line has run out by itself, which is as good.
+    """
     if evidence.restless:
         yield Violation(16, "all", f"never came to rest: {evidence.restless}")
     for tag, owner in evidence.owners.items():

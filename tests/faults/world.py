@@ -314,7 +314,7 @@ class World:
 
     async def _look(self, drained: list[float]) -> Evidence:
         views = await self._views()
-        owners = {tag: await self._redis.hget(f"b:{{{tag}}}:m", "owner") or "" for tag in views}
+        owners = {tag: view.owner if view.lease > view.now else "" for tag, view in views.items()}
         return Evidence(
             sent=list(self._people.sent()),
             clicks=self._people.clicks,
