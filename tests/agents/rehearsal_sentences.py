@@ -8,9 +8,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from agents import Agent, FunctionTool, LongRunningFunctionTool
+from agents import Agent, LongRunningFunctionTool
 from agents.ledger import FileLedger
 from agents.reimbursement import reimbursement_agent
+from agents.stock_price import stock_price_agent
+from agents.summary import summary_agent
 from agents.time_off import time_off_agent
 
 TODAY = date(2026, 11, 30)  # a Monday
@@ -33,15 +35,6 @@ class Row:
     earlier: tuple[str, ...] = field(default=())
 
 
-def get_stock_price(symbol: str) -> float:
-    """Look up the latest price of a stock.
-
-    Args:
-        symbol: The ticker symbol, e.g. "GOOG".
-    """
-    raise NotImplementedError
-
-
 def open_ticket(
     subject: str, body: str, urgency: Literal["low", "normal", "high"] = "normal"
 ) -> dict[str, Any]:
@@ -52,11 +45,6 @@ def open_ticket(
         body: What happened.
         urgency: How urgent it is.
     """
-    raise NotImplementedError
-
-
-def summary_agent(request: str) -> str:
-    """Summarizes a text."""
     raise NotImplementedError
 
 
@@ -109,9 +97,9 @@ def translate_text(text: str, language: str) -> str:
 AGENTS: dict[str, Agent] = {
     "reimbursement": reimbursement_agent(FileLedger(Path("ledger.jsonl"))),
     "time_off": time_off_agent(),
-    "stock_price": Agent(name="stock_price", tools=[get_stock_price]),
+    "stock_price": stock_price_agent(),
     "support": Agent(name="support", tools=[LongRunningFunctionTool(open_ticket)]),
-    "summary": Agent(name="summary", tools=[FunctionTool(summary_agent)]),
+    "summary": summary_agent(),
     "rooms": Agent(name="rooms", tools=[book_meeting_room, cancel_booking]),
     "home": Agent(name="home", tools=[set_light, translate_text]),
 }
@@ -320,7 +308,7 @@ SUPPORT = [
 ]
 
 SUMMARY = [
-    Row(agent="summary", said=said, calls=(("summary_agent", {"request": said}),))
+    Row(agent="summary", said=said, calls=(("summarizer", {"request": said}),))
     for said in (
         f"Summarize this: {LONG}",
         LONG,
