@@ -268,9 +268,16 @@ def _where(channel: Channel) -> str:
 async def _only_here(request: web.Request, handler: Handler) -> web.StreamResponse:
     if request.url.host not in HOSTS:
         raise web.HTTPForbidden
-    if request.method == "POST" and request.content_type != "application/json":
+    if request.method == "POST" and not _is_ours(request):
         raise web.HTTPUnsupportedMediaType
     return await handler(request)
+
+
+def _is_ours(request: web.Request) -> bool:
+    """Whether a page of ours sent this: no other may send JSON, or a form with our origin."""
+    if request.content_type == "application/json":
+        return True
+    return request.headers.get("Origin") == str(request.url.origin())
 
 
 def _file(name: str) -> Handler:

@@ -84,7 +84,16 @@ async def test_nobody_by_that_name(page: TestClient) -> None:
 
 
 REFUSED = [
-    pytest.param("say", {"data": "{}"}, 415, id="another site's form"),
+    pytest.param("say", {"data": "{}"}, 415, id="a form from nowhere"),
+    pytest.param(
+        "say",
+        {"data": {"text": "hi"}, "headers": {"Origin": "https://evil.example"}},
+        415,
+        id="another site's form",
+    ),
+    pytest.param(
+        "say", {"data": {"text": "hi"}, "headers": {"Origin": "null"}}, 415, id="a hidden origin"
+    ),
     pytest.param("fly", {"json": {"as": "ana"}}, 404, id="an act nobody knows"),
     pytest.param("say", {"json": {"text": "hi"}}, 400, id="nobody acts"),
     pytest.param("say", {"json": {"as": "ana", "headers": 1, "text": 1}}, 400, id="no text"),
@@ -160,3 +169,10 @@ def test_what_a_newcomer_is_told(slack: LocalSlack, where: str, agent: str, word
     found = room(slack.workspace.channel(where), agents=(AGENT,), routes=routes)
     assert found.agent == agent
     assert words in found.about
+
+
+async def test_a_form_of_our_own_is_heard(page: TestClient) -> None:
+    """The origin a browser adds says that a page of ours sent it; here it says too little."""
+    ours = str(page.make_url("/").origin())
+    response = await page.post("/do/say", data={"text": "hi"}, headers={"Origin": ours})
+    assert response.status == 400
