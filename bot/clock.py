@@ -22,7 +22,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.decide import settle
-from bot.approvals.records import TODO, readable
+from bot.approvals.records import REMEDY, readable
 from bot.approvals.request import next_look
 from bot.index import Index
 from bot.tickets.news import Waiting
@@ -138,7 +138,7 @@ def _passing(key: SessionKey, **what: str) -> Generator[None]:
     except StoreUnavailable:
         raise
     except Exception as raised:  # noqa: BLE001 - the clock's rim: one record is nobody else's fault
-        logs.error("clock.passed_over", session=str(key), **what, error=raised, todo=TODO)
+        logs.error("clock.passed_over", session=str(key), **what, error=raised, todo=REMEDY)
 
 
 class Walk:

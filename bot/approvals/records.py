@@ -6,7 +6,7 @@ from agents import Record
 from bot import logs
 from bot.approvals.request import Approval
 
-TODO = "deploy the release that wrote it, or have the session deleted"
+REMEDY = "deploy the release that wrote it, or have the session deleted"
 
 
 def readable(records: Mapping[str, Record]) -> dict[str, Approval]:
@@ -16,5 +16,5 @@ def readable(records: Mapping[str, Record]) -> dict[str, Approval]:
         try:
             found[name] = Approval.from_record(record)
         except ValueError as error:
-            logs.error("approval.unreadable", approval=name, error=error, todo=TODO)
+            logs.error("approval.unreadable", approval=name, error=error, todo=REMEDY)
     return found

@@ -11,7 +11,7 @@ from agents import Companions, SessionKey, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
-from bot.approvals.records import TODO
+from bot.approvals.records import REMEDY
 from bot.clock import Clock, Sweep, Walk, close_due
 from bot.index import Index
 from tests.bot.approvals.conftest import put
@@ -127,7 +127,7 @@ async def test_a_record_nobody_can_read_keeps_no_other_open(store_url: str, capl
             view = await slot.read(key, parts=("approvals",))
             assert view.approvals["3-0"].status == "expired"
     lines = [record for record in caplog.records if record.msg == "clock.passed_over"]
-    assert [(line.fields["approval"], line.fields["todo"]) for line in lines] == [("5-0", TODO)]
+    assert [(line.fields["approval"], line.fields["todo"]) for line in lines] == [("5-0", REMEDY)]
     ended = [record for record in caplog.records if record.msg == "approval.expired"]
     assert len(ended) == 2
 
