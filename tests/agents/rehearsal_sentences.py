@@ -1,6 +1,6 @@
 """What people say to agents, and what the rehearsal model must make of it: a table.
 
-Two of the agents are like none this project has: the model must get by on their declarations.
+Three of the agents are like none this project has: the model must get by on their declarations.
 """
 
 from dataclasses import dataclass, field
@@ -11,9 +11,12 @@ from typing import Any, Literal
 from agents import Agent, LongRunningFunctionTool
 from agents.ledger import FileLedger
 from agents.reimbursement import reimbursement_agent
+from agents.runtime.slot.memory import MemorySlot
 from agents.stock_price import stock_price_agent
 from agents.summary import summary_agent
+from agents.support import support_agent
 from agents.time_off import time_off_agent
+from bot.tickets.local import LocalTickets
 
 TODAY = date(2026, 11, 30)  # a Monday
 
@@ -98,7 +101,8 @@ AGENTS: dict[str, Agent] = {
     "reimbursement": reimbursement_agent(FileLedger(Path("ledger.jsonl"))),
     "time_off": time_off_agent(),
     "stock_price": stock_price_agent(),
-    "support": Agent(name="support", tools=[LongRunningFunctionTool(open_ticket)]),
+    "support": support_agent(LocalTickets(MemorySlot(), tenant="T0LOCALWORK")),
+    "helpdesk": Agent(name="helpdesk", tools=[LongRunningFunctionTool(open_ticket)]),
     "summary": summary_agent(),
     "rooms": Agent(name="rooms", tools=[book_meeting_room, cancel_booking]),
     "home": Agent(name="home", tools=[set_light, translate_text]),
@@ -118,6 +122,11 @@ def off(days: int, start: str | None = None) -> tuple[str, dict[str, Any]]:
 def price(symbol: str) -> tuple[str, dict[str, Any]]:
     """The call that looks up a price."""
     return "get_stock_price", {"symbol": symbol}
+
+
+def problem(urgency: str, subject: str) -> tuple[str, dict[str, Any]]:
+    """The call of our own agent that opens a ticket."""
+    return "create_ticket_long_running", {"urgency": urgency, "subject": subject}
 
 
 def ticket(subject: str, body: str, urgency: str | None = None) -> tuple[str, dict[str, Any]]:
@@ -251,7 +260,18 @@ STOCK_PRICE = [
 ]
 
 SUPPORT = [
-    Row(agent="support", said=said, calls=calls, earlier=earlier)
+    Row(agent="support", said=said, calls=(problem(urgency, subject),), earlier=earlier)
+    for said, urgency, subject, earlier in (
+        ("Open a high urgency ticket: the printer is on fire", "high", "printer is on fire", ()),
+        ("low urgency ticket: the chair in room 5 squeaks", "low", "chair in room 5 squeaks", ()),
+        ("my laptop is broken, it's urgent", "high", "laptop is broken", ()),
+        ("medium", "medium", "VPN does not work", ("open a ticket: the VPN does not work",)),
+        ("high", "high", "the lift is stuck", ("open a ticket", "the lift is stuck")),
+    )
+]
+
+HELPDESK = [
+    Row(agent="helpdesk", said=said, calls=calls, earlier=earlier)
     for said, calls, earlier in (
         (
             "my laptop is broken, it's urgent",
@@ -395,7 +415,10 @@ QUESTIONS = [
     Row(agent="time_off", said="two weeks off please", asks=("how many days",)),
     Row(agent="time_off", said="Sick of work. I need a holiday!", asks=("how many days",)),
     Row(agent="stock_price", said="what's the price?", asks=("symbol",)),
-    Row(agent="support", said="open a ticket", asks=("subject", "body")),
+    Row(agent="support", said="open a ticket", asks=("subject",)),
+    Row(agent="support", said="open a ticket: the lift is stuck", asks=("urgency",)),
+    Row(agent="support", said="high", asks=("subject",), earlier=("open a ticket",)),
+    Row(agent="helpdesk", said="open a ticket", asks=("subject", "body")),
     Row(agent="summary", said="summarize", asks=("request",)),
     Row(
         agent="rooms", said="Book a room for 30 minutes", asks=("Aurora", "day", "how many people")
@@ -406,7 +429,7 @@ QUESTIONS = [
 
 TALK = [
     Row(agent="reimbursement", said="hi", says="Hello", can=True),
-    Row(agent="support", said="what can you do?", can=True),
+    Row(agent="helpdesk", said="what can you do?", can=True),
     Row(agent="home", said="help", can=True),
     Row(agent="time_off", said="how does this work", can=True),
     Row(agent="home", said="are you an AI?", says="rehearsal model", can=True),
@@ -422,5 +445,6 @@ TALK = [
 ]
 
 ROWS = [
-    *REIMBURSEMENT, *TIME_OFF, *STOCK_PRICE, *SUPPORT, *SUMMARY, *ROOMS, *HOME, *QUESTIONS, *TALK,
+    *REIMBURSEMENT, *TIME_OFF, *STOCK_PRICE, *SUPPORT, *SUMMARY,
+    *HELPDESK, *ROOMS, *HOME, *QUESTIONS, *TALK,
 ]  # fmt: skip

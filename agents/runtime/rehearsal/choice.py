@@ -10,7 +10,14 @@ from google.genai import types
 
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.rehearsal.filling import CERTAIN, FAINT, LIKELY, Filling, Source
-from agents.runtime.rehearsal.parameters import Parameter, bag, own_words, parameters, subject_words
+from agents.runtime.rehearsal.parameters import (
+    Parameter,
+    bag,
+    command_words,
+    own_words,
+    parameters,
+    subject_words,
+)
 from agents.runtime.rehearsal.phrases import fill_phrases
 from agents.runtime.rehearsal.typed import fill_typed
 from agents.runtime.rehearsal.words import stems, tokens, unquoted
@@ -90,7 +97,7 @@ class Tools:
             text=text,
             today=self.today,
             tool_stems=subject_words(tool),
-            own_stems=own_words(tool),
+            own_stems=command_words(tool),
             answering=answering,
         )
 

@@ -17,8 +17,8 @@ CERTAIN, LIKELY, FAINT, GUESSED = 2.0, 1.0, 0.5, 0.0
 class Source:
     """A person's message, and what is needed to read it.
 
-    `tool_stems` are all stems the tool is known by, `own_stems` those of its name. `answering` is
-    true when the message answers our own question about the parameters at hand.
+    `tool_stems` are all stems the tool is known by, `own_stems` those one asks for it with.
+    `answering` is true when the message answers our own question about the parameters at hand.
     """
 
     text: str

@@ -158,6 +158,11 @@ def own_words(declaration: types.FunctionDeclaration) -> frozenset[str]:
     return frozenset(stem(w) for w in name_words(declaration.name or "") if w not in STOP)
 
 
+def command_words(declaration: types.FunctionDeclaration) -> frozenset[str]:
+    """The stems one asks for a tool with: its name's, and the verb its purpose begins with."""
+    return own_words(declaration) | frozenset(stems((declaration.description or "").split(" ")[0]))
+
+
 def bag(declaration: types.FunctionDeclaration) -> dict[str, float]:
     """The stems a tool is known by, each with the weight of the most telling place it stands."""
     weights: dict[str, float] = {}

@@ -197,6 +197,8 @@ def _fill_answer(filling: Filling, wanted: Sequence[Parameter], source: Source) 
 
 
 def _fill_texts(filling: Filling, wanted: Sequence[Parameter], source: Source) -> None:
+    if source.answering and not re.search(r"\w", mask(source.text, filling.spans)):
+        return
     rest = _remainder(filling, source)
     for parameter in filling.unfilled(wanted):
         if not parameter.required or not re.search(r"[^\W\d_]{2}", rest):
