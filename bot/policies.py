@@ -99,7 +99,17 @@ def _policy(value: object) -> object:
     return read
 
 
+def _routes(value: object) -> object:
+    """Routes by channel; a text is only an agent's name."""
+    routes = cast("dict[str, object]", _table(value))
+    return {
+        channel: {"agent": route} if isinstance(route, str) else route
+        for channel, route in routes.items()
+    }
+
+
 Table = BeforeValidator(_table)
+Routes = Annotated[dict[str, Route], BeforeValidator(_routes)]
 Roles = Annotated[dict[str, tuple[str, ...]], Table]
 Policies = Annotated[dict[str, ApprovalPolicy], BeforeValidator(_policies)]
 Hours = Annotated[WorkingHours | None, BeforeValidator(lambda v: v if v is None else _table(v))]

@@ -6,19 +6,15 @@ everything else is `COUNTERSIGN_` and the field's name. In the file every settin
 name. Nothing else in the bot reads the environment.
 """
 
-import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
-    AfterValidator,
     AliasChoices,
-    BeforeValidator,
     Field,
     SecretStr,
     ValidationError,
@@ -26,7 +22,6 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails, from_json
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -37,54 +32,17 @@ from pydantic_settings import (
 from pydantic_settings import SettingsError as UnreadableSource
 
 from agents import ApprovalPolicy
+from bot.complaints import PREFIX, complaint, sentence, strange
 from bot.errors import SettingsError
-from bot.policies import Duration, Hours, Policies, Roles, Route
+from bot.policies import Duration, Hours, Policies, Roles, Route, Routes
+from bot.values import Listed, WebAddress, starting
 
-PREFIX = "COUNTERSIGN_"
 REHEARSAL = "rehearsal"
 """The value of MODEL that means the model without an LLM."""
 
 Role = Literal["web", "worker", "clock"]
 
-Text = TypeVar("Text", str, SecretStr)
-
 _PEOPLE = re.compile(r"[UWS][A-Z0-9]{2,}")
-
-
-def _listed(value: object) -> object:
-    """A JSON list, or names between commas, as a list."""
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        return from_json(value)
-    return [name.strip() for name in value.split(",") if name.strip()]
-
-
-def _routes(value: object) -> object:
-    """A JSON object whose values are routes, or only an agent's name."""
-    table = from_json(value) if isinstance(value, str) else value
-    if not isinstance(table, dict):
-        raise ValueError("must be a JSON object of channels and agents")
-    routes = cast("dict[str, object]", table)
-    return {
-        channel: {"agent": route} if isinstance(route, str) else route
-        for channel, route in routes.items()
-    }
-
-
-def _starting(*prefixes: str) -> AfterValidator:
-    """Refuses a text or a secret that starts with none of the prefixes."""
-
-    def check(value: Text) -> Text:
-        text = value.get_secret_value() if isinstance(value, SecretStr) else value
-        if not text.startswith(prefixes):
-            raise ValueError(f"must start with {' or '.join(prefixes)}")
-        return value
-
-    return AfterValidator(check)
-
-
-WebAddress = Annotated[str, _starting("http://", "https://")]
 
 
 class Settings(BaseSettings):
@@ -101,7 +59,7 @@ class Settings(BaseSettings):
         pyproject_toml_table_header=("tool", "countersign"),
     )
 
-    redis_url: Annotated[SecretStr, _starting("redis://", "rediss://", "unix://")] | None = Field(
+    redis_url: Annotated[SecretStr, starting("redis://", "rediss://", "unix://")] | None = Field(
         default=None,
         validation_alias=AliasChoices("REDIS_TLS_URL", "REDIS_URL"),
         description="The store: redis://, rediss:// or unix://. None: the embedded one.",
@@ -124,7 +82,7 @@ class Settings(BaseSettings):
         description="Folder of the embedded store; one process owns it.",
     )
 
-    slack_bot_token: Annotated[SecretStr, _starting("xoxb-")] | None = Field(
+    slack_bot_token: Annotated[SecretStr, starting("xoxb-")] | None = Field(
         default=None, validation_alias="SLACK_BOT_TOKEN", description="The bot's token, xoxb-…"
     )
     slack_signing_secret: SecretStr | None = Field(
@@ -132,7 +90,7 @@ class Settings(BaseSettings):
         validation_alias="SLACK_SIGNING_SECRET",
         description="Proves that Slack is asking.",
     )
-    slack_app_token: Annotated[SecretStr, _starting("xapp-")] | None = Field(
+    slack_app_token: Annotated[SecretStr, starting("xapp-")] | None = Field(
         default=None,
         validation_alias="SLACK_APP_TOKEN",
         description="For Socket Mode instead of a public address, xapp-…",
@@ -142,7 +100,7 @@ class Settings(BaseSettings):
         validation_alias="SLACK_API_URL",
         description="Where Slack's Web API is.",
     )
-    public_url: Annotated[str, _starting("https://")] | None = Field(
+    public_url: Annotated[str, starting("https://")] | None = Field(
         default=None,
         description="Where Slack reaches this bot, without a path. None: by Socket Mode.",
     )
@@ -195,7 +153,7 @@ class Settings(BaseSettings):
     gemini_timeout: Duration = Field(
         default=timedelta(minutes=1), description="How long one answer of the model may take."
     )
-    model_fallbacks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    model_fallbacks: Annotated[tuple[str, ...], NoDecode, Listed] = Field(
         default=(), description="Models asked in turn when the one before does not answer."
     )
     context_window: int = Field(
@@ -212,7 +170,7 @@ class Settings(BaseSettings):
         description="Tokens after which a person begins no more turns that day (UTC). 0: no limit.",
     )
 
-    roles: Annotated[tuple[Role, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    roles: Annotated[tuple[Role, ...], NoDecode, Listed] = Field(
         default=("web", "worker", "clock"),
         min_length=1,
         validation_alias="ROLES",
@@ -238,7 +196,7 @@ class Settings(BaseSettings):
         default="INFO", description="The least level that is logged."
     )
 
-    routes: Annotated[dict[str, Route], NoDecode, BeforeValidator(_routes)] = Field(
+    routes: Annotated[Routes, NoDecode] = Field(
         default_factory=dict[str, Route],
         description="JSON: channel id or #name to an agent's name or a route.",
     )
@@ -246,7 +204,7 @@ class Settings(BaseSettings):
         default_factory=dict[str, tuple[str, ...]],
         description="JSON: a role's name to people, user groups and other roles.",
     )
-    approvers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    approvers: Annotated[tuple[str, ...], NoDecode, Listed] = Field(
         default=(), description="Slack ids of who may decide where a tool's policy names nobody."
     )
     approval_policies: Annotated[Policies, NoDecode] = Field(
@@ -338,16 +296,18 @@ class Settings(BaseSettings):
 
         Raises SettingsError, one sentence that names every wrong setting and no secret.
         """
-        wrong = _strange(os.environ)
+        wrong = strange(os.environ, cls.model_fields)
         try:
             read = cls(**given)
         except ValidationError as error:
-            wrong += [_complaint(detail) for detail in error.errors(include_input=False)]
-            raise SettingsError(_sentence(wrong)) from None
+            variables = {field: variable(field) for field in cls.model_fields}
+            details = error.errors(include_input=False)
+            wrong += [complaint(detail, variables) for detail in details]
+            raise SettingsError(sentence(wrong)) from None
         except (UnreadableSource, tomllib.TOMLDecodeError) as error:
             raise SettingsError(f"pyproject.toml cannot be read: {error}.") from None
         if wrong:
-            raise SettingsError(_sentence(wrong))
+            raise SettingsError(sentence(wrong))
         return read
 
     @field_validator("slack_signing_secret")
@@ -454,45 +414,3 @@ def variable(field: str) -> str:
             return name
         case _:
             return PREFIX + field.upper()
-
-
-def _sentence(wrong: Sequence[str]) -> str:
-    """Everything that is wrong in one sentence, without what was given."""
-    return "; ".join(wrong) + "."
-
-
-def _strange(environment: Mapping[str, str]) -> list[str]:
-    """What is wrong with variables that look like ours and are not."""
-    ours = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
-    given = sorted(name.upper() for name, value in environment.items() if value)
-    strange = [name for name in given if name.startswith(PREFIX) and name not in ours]
-    return [f"{name} is no setting{_meant(name, ours)}" for name in strange]
-
-
-def _complaint(detail: ErrorDetails) -> str:
-    """One wrong setting: its name and what is wrong with it."""
-    reason = detail["msg"].removeprefix("Value error, ")
-    if not detail["loc"]:
-        return reason
-    name, *inside = map(str, detail["loc"])
-    fields = {variable(field): field for field in Settings.model_fields} | {
-        "REDIS_TLS_URL": "redis_url"
-    }
-    field = fields.get(name, name.removeprefix(PREFIX).lower())
-    if field not in Settings.model_fields:
-        return _unknown(name)
-    place = "".join(f" at {key}" for key in inside)
-    word = reason.partition(" ")[0]
-    begun = word if len(word) > 1 and word.isupper() else word[:1].lower() + word[1:]
-    return f"{variable(field)} is wrong{place}: {begun}{reason.removeprefix(word)}"
-
-
-def _unknown(name: str) -> str:
-    """A setting of the file that nobody knows."""
-    return f"[tool.countersign] has no setting {name}{_meant(name, Settings.model_fields)}"
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    """The name that was probably meant, as the end of a sentence."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}" if close else ""

@@ -1,0 +1,44 @@
+"""What is said about settings that are wrong: their names and why, never what was given; pure."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic_core import ErrorDetails
+
+PREFIX = "COUNTERSIGN_"
+
+
+def sentence(wrong: Sequence[str]) -> str:
+    """Everything that is wrong in one sentence."""
+    return "; ".join(wrong) + "."
+
+
+def strange(environment: Mapping[str, str], fields: Iterable[str]) -> list[str]:
+    """What is wrong with variables that look like ours and are those of no field."""
+    ours = {f"{PREFIX}{field.upper()}" for field in fields}
+    given = sorted(name.upper() for name, value in environment.items() if value)
+    unknown = [name for name in given if name.startswith(PREFIX) and name not in ours]
+    return [f"{name} is no setting{_meant(name, ours)}" for name in unknown]
+
+
+def complaint(detail: ErrorDetails, variables: Mapping[str, str]) -> str:
+    """One wrong setting: its name and what is wrong with it; `variables` has each field's."""
+    reason = detail["msg"].removeprefix("Value error, ")
+    if not detail["loc"]:
+        return reason
+    name, *inside = map(str, detail["loc"])
+    fields = {variable: field for field, variable in variables.items()}
+    fields["REDIS_TLS_URL"] = "redis_url"
+    field = fields.get(name, name.removeprefix(PREFIX).lower())
+    if field not in variables:
+        return f"[tool.countersign] has no setting {name}{_meant(name, variables)}"
+    place = "".join(f" at {key}" for key in inside)
+    word = reason.partition(" ")[0]
+    begun = word if len(word) > 1 and word.isupper() else word[:1].lower() + word[1:]
+    return f"{variables[field]} is wrong{place}: {begun}{reason.removeprefix(word)}"
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    """The name that was probably meant, as the end of a sentence."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}" if close else ""
