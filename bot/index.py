@@ -19,6 +19,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
+| `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
 """
 
 from collections.abc import Sequence
@@ -45,6 +46,9 @@ SEEN = 1_000
 DEAD = 1_000
 SEEN_LIVES = 30 * 24 * 3600
 ANCHORS = 400
+ASIDE = 100
+ASIDE_LIVES = 600
+"""Seconds until words set aside are forgotten: Slack brings a mention for six minutes."""
 CLAIM_DUE = 60_000
 """Milliseconds until a claimed approval is looked at again, unless it is struck off."""
 
@@ -88,6 +92,35 @@ return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), 
 """
 """NOTE{dead}(member): noted with the moment it happened, by the store's clock."""
 
+MARK = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local since, emptied = unpack(redis.call('HMGET', KEYS[1], 'since', 'emptied'))
+if not since then
+  since = (ARGV[1] ~= '' or redis.call('DBSIZE') == 0) and string.format('%d', now) or '0'
+  redis.call('HSET', KEYS[1], 'since', since)
+end
+local lost = ARGV[2] == '1' or (ARGV[1] ~= '' and ARGV[1] ~= since)
+if emptied or not lost then return { since, emptied or '0', 0 } end
+redis.call('HSET', KEYS[1], 'emptied', now)
+return { since, string.format('%d', now), 1 }
+"""
+"""MARK{boot}(known, lost): since when the store remembers, when it was found emptied, and whether
+this call found it. Whoever knows another `since` from before has seen it emptied; so has who says
+`lost`. A store that is marked late remembers since 0: nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """Since when a store remembers (ms of its clock; 0: unknown), and when it was found emptied.
+
+    `emptied` is 0 for never, `news` says that nobody had found it before.
+    """
+
+    since: int
+    emptied: int = 0
+    news: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -106,6 +139,7 @@ class Index:
         self._prefix = prefix
         self._tenant = quote(tenant, safe="")
         due = f"{prefix}{{due:{self._tenant}}}"
+        self._boot = f"{prefix}{{boot}}:marker"
         self._ready = f"{due}:ready"
         self._wake = f"{due}:wake"
         self._seen = f"{due}:seen"
@@ -156,6 +190,22 @@ class Index:
         """The store's time in milliseconds."""
         [(seconds, micros)] = await self.send((("TIME",),))
         return int(seconds) * 1000 + int(micros) // 1000
+
+    async def marker(self) -> Marker | None:
+        """Since when the store remembers; None when nobody has marked it."""
+        [found] = await self.send((("HMGET", self._boot, "since", "emptied"),))
+        since, emptied = map(_text, found)
+        return Marker(int(since), int(emptied or 0)) if since else None
+
+    async def mark(self, known: int | None, *, lost: bool = False) -> Marker:
+        """Mark the store unless it is; `known` is the `since` this process has seen before.
+
+        `lost` says that something is gone which it once remembered.
+        """
+        given = ("" if known is None else known, int(lost))
+        [found] = await self.send((("EVAL", MARK, 1, self._boot, *given),))
+        since, emptied, news = found
+        return Marker(int(since), int(emptied), news=bool(int(news)))
 
     async def keep_anchor(self, day: str, anchor: str) -> str:
         """Keep the anchor of a day unless there is one; the one that is kept."""
@@ -243,6 +293,22 @@ class Index:
         """The agent that answered last in a DM."""
         return _text((await self.send((("GET", self._mark(channel)),)))[0])
 
+    async def set_aside(self, key: SessionKey, said: str, *, ts: str) -> None:
+        """Keep for a while what was said in a thread that no session is known of."""
+        aside = self._aside(key)
+        await self.send(
+            (
+                ("ZADD", aside, ts, said),
+                ("ZREMRANGEBYRANK", aside, 0, -ASIDE - 1),
+                ("EXPIRE", aside, ASIDE_LIVES),
+            )
+        )
+
+    async def said_after(self, key: SessionKey, ts: str) -> list[str]:
+        """What was set aside for a session and said after a moment, oldest first."""
+        [found] = await self.send((("ZRANGE", self._aside(key), f"({ts}", "+inf", "BYSCORE"),))
+        return [_text(said) or "" for said in found]
+
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one round trip; their answers."""
         if not commands:
@@ -316,6 +382,9 @@ class Index:
 
     def _until(self, method: str, channel: str) -> str:
         return f"{self._prefix}{{slack:{self._tenant}:{method}:{channel}}}:until"
+
+    def _aside(self, key: SessionKey) -> str:
+        return f"{self._prefix}{{aside:{key}}}:said"
 
     def _mark(self, channel: str) -> str:
         return f"{self._prefix}{{dm:{self._tenant}:{channel}}}:agent"

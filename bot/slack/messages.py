@@ -1,16 +1,20 @@
-"""What people write: routed, and put into their session's inbox before Slack hears 200."""
+"""What people write: routed, and put into their session's inbox before Slack hears 200.
 
+Slack may bring an answer in a thread before the mention that began it. So what is said in a thread
+that is not known is set aside for as long as a mention may still come, and follows it then.
+"""
+
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from agents import Agent, SessionKey, Slot
+from agents import Agent, Entry, SessionKey, Slot
 from bot import logs
 from bot.approvals.request import Command
 from bot.policies import Route
 from bot.routing import GUIDE, Message, route
 from bot.slack import payloads
 from bot.slack.payloads import Ignored, Joined
-from bot.turns import Turn
 
 
 class Doorbell(Protocol):
@@ -26,6 +30,14 @@ class Doorbell(Protocol):
 
     async def last_agent(self, channel: str) -> str | None:
         """The agent that answered last in a DM."""
+        ...
+
+    async def set_aside(self, key: SessionKey, said: str, *, ts: str) -> None:
+        """Keep for a while what was said in a thread that no session is known of."""
+        ...
+
+    async def said_after(self, key: SessionKey, ts: str) -> list[str]:
+        """What was set aside for a session and said after a moment, oldest first."""
         ...
 
 
@@ -56,7 +68,8 @@ class Messages:
             case Ignored():
                 return
             case Joined() as joined:
-                await self._ingest(payloads.greeting(joined, agent=GUIDE))
+                greeting = payloads.greeting(joined, agent=GUIDE)
+                await self._ingest(greeting.session, greeting.entry())
             case Message() as message:
                 await self._take(message)
 
@@ -67,18 +80,43 @@ class Messages:
             return
         spoken = self._doorbell.spoken(message.channel, choice.agent) if message.direct else ()
         turn = payloads.turn(message, choice)
-        await self._ingest(turn, only_existing=choice.only_existing, spoken=spoken)
+        key, entry = turn.session, turn.entry()
+        if choice.only_existing:
+            await self._follow(key, entry, ts=message.ts)
+            return
+        await self._ingest(key, entry, spoken=spoken)
+        if message.mention:
+            for said in await self._doorbell.said_after(key, message.ts):
+                await self._ingest(key, _entry(said))
+
+    async def _follow(self, key: SessionKey, entry: Entry, *, ts: str) -> None:
+        """Store an answer in a thread of ours; one in a thread of nobody's waits for a mention."""
+        if await self._ingest(key, entry, only_existing=True) == "missing":
+            await self._doorbell.set_aside(key, json.dumps([entry.id, entry.body]), ts=ts)
+            # The mention may have been stored between the two: then it found nothing set aside.
+            await self._ingest(key, entry, only_existing=True)
 
     async def _ingest(
-        self, turn: Turn, *, only_existing: bool = False, spoken: Sequence[Command] = ()
-    ) -> None:
-        key = turn.session
+        self,
+        key: SessionKey,
+        entry: Entry,
+        *,
+        only_existing: bool = False,
+        spoken: Sequence[Command] = (),
+    ) -> Literal["queued", "duplicate", "missing"]:
         taken = await self._slot.ingest(
             key,
-            turn.entry(),
+            entry,
             only_existing=only_existing,
             index=(*self._doorbell.ring(key), *spoken),
         )
         if taken != "missing":
             event = "turn.ingested" if taken == "queued" else "turn.duplicate"
-            logs.info(event, turn=turn.id, session=str(key))
+            logs.info(event, turn=entry.id, session=str(key))
+        return taken
+
+
+def _entry(said: str) -> Entry:
+    """The entry that was set aside."""
+    entry_id, body = json.loads(said)
+    return Entry(id=entry_id, body=body)

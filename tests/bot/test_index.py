@@ -9,7 +9,7 @@ import pytest
 
 from agents import SessionKey, StoreUnavailable
 from agents.runtime.slot.redis import connect
-from bot.index import TOKENS, Client, Index
+from bot.index import ASIDE, ASIDE_LIVES, TOKENS, Client, Index
 from tests.agents.slot.servers import server
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
@@ -270,3 +270,18 @@ async def test_a_new_day_begins_at_nothing(index: Index) -> None:
     yesterday = int(time.time() * 1000) - 24 * 3600 * 1000
     await index.send(index.spent(KEYS[0], "UA", tokens=5, now=yesterday))
     assert await index.spent_today("T1", "UA") == 0
+
+
+async def test_what_is_set_aside_follows_a_moment(index: Index, client: Client) -> None:
+    """Words of a thread are kept in order for ten minutes, each once, a hundred at the most."""
+    for ts in ("1700000000.000300", "1700000000.000100", "1700000000.000200"):
+        await index.set_aside(KEYS[0], f"said {ts[-4:]}", ts=ts)
+        await index.set_aside(KEYS[0], f"said {ts[-4:]}", ts=ts)
+    found = await index.said_after(KEYS[0], "1700000000.000100")
+    assert found == ["said 0200", "said 0300"]
+    assert await index.said_after(KEYS[1], "0") == []
+    for number in range(ASIDE):
+        await index.set_aside(KEYS[0], f"more {number}", ts=f"17000000{number:02}.000000")
+    assert len(await index.said_after(KEYS[0], "0")) == ASIDE
+    (name,) = [key async for key in client.scan_iter("*aside*")]
+    assert 0 < await client.ttl(name) <= ASIDE_LIVES

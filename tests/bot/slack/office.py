@@ -33,9 +33,10 @@ AGENTS = (
 
 @dataclass
 class Doorbell:
-    """Remembers in this process which agent spoke last in a DM."""
+    """Remembers in this process which agent spoke last in a DM, and what was set aside."""
 
     last: dict[str, str] = field(default_factory=dict[str, str])
+    aside: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def ring(self, key: SessionKey) -> Sequence[Command]:
         """Nobody sleeps here."""
@@ -49,6 +50,15 @@ class Doorbell:
     async def last_agent(self, channel: str) -> str | None:
         """The agent that spoke last."""
         return self.last.get(channel)
+
+    async def set_aside(self, key: SessionKey, said: str, *, ts: str) -> None:
+        """Keep it as long as this process lives."""
+        self.aside.setdefault(str(key), {})[ts] = said
+
+    async def said_after(self, key: SessionKey, ts: str) -> list[str]:
+        """What was set aside, by its ts."""
+        kept = self.aside.get(str(key), {})
+        return [kept[at] for at in sorted(kept) if at > ts]
 
 
 @dataclass

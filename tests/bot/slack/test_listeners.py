@@ -7,8 +7,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from agents import StoreUnavailable
+from agents import Entry, SessionKey, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Begun, Commit
 from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
 from bot.turns import Thread
@@ -59,6 +60,77 @@ async def test_a_thread_of_ours_is_answered_without_a_mention(office: Office) ->
     reply = await office.slack.say("ben", "general", "indeed", thread_ts=other.ts)
     assert reply.status == 200
     assert await office.slot.read(office.key(Thread(office.general, other.ts))) is None
+
+
+async def _unheard(office: Office, text: str) -> tuple[str, list[str]]:
+    """A mention that Slack could not bring yet: its ts, and the bodies of its events."""
+    known, url = len(office.slack.delivery.records), office.slack.delivery.url
+    office.slack.connect(None)
+    said = await office.slack.mention("ana", "general", text)
+    await office.slack.settled()
+    office.slack.connect(url)
+    bodies = {each.body for each in office.slack.delivery.records[known:]}
+    return said.ts, sorted(bodies)
+
+
+async def _bring(office: Office, body: str) -> int:
+    """Deliver an event again; the status it is answered with."""
+    headers = {**office.slack.delivery.signed(body), "Content-Type": "application/json"}
+    return (await office.slack.deliver_raw(body, headers)).status
+
+
+async def _texts(office: Office, ts: str) -> list[str]:
+    """What waits in a thread's session, oldest first."""
+    key, found = office.key(Thread(office.general, ts)), list[str]()
+    while await office.inbox(Thread(office.general, ts)):
+        begun = await office.slot.begin(key, owner="test", lease=1000)
+        assert isinstance(begun, Begun)
+        assert begun.head is not None
+        content: Any = begun.head.body["content"]
+        found.append(content["parts"][0]["text"])
+        number, fence = f"c{len(found)}", begun.fence
+        done = Commit(id=number, fence=fence, version=begun.version, pop=begun.head.id)
+        await office.slot.commit(key, done)
+    return found
+
+
+async def test_an_answer_before_its_mention_is_heard_behind_it(office: Office) -> None:
+    """Slack brings a mention late: what was said in its thread meanwhile follows it, once."""
+    ts, bodies = await _unheard(office, "50 dollars")
+    await office.slack.say("ben", "general", "make it 40", thread_ts=ts)
+    said = await office.slack.say("ana", "general", "or 30", thread_ts=ts)
+    assert said.status == 200
+    assert [await _bring(office, body) for body in bodies] == [200] * len(bodies)
+    await office.slack.say("ana", "general", "no, 20", thread_ts=ts)
+    assert await _texts(office, ts) == ["50 dollars", "make it 40", "or 30", "no, 20"]
+
+
+async def test_what_was_said_before_the_mention_is_nobodys_business(office: Office) -> None:
+    """Who is called into a thread of others hears what is said after the call only."""
+    other = await office.slack.say("ana", "general", "nice weather")
+    await office.slack.say("ben", "general", "indeed", thread_ts=other.ts)
+    await office.slack.mention("ben", "general", "50 dollars", thread_ts=other.ts)
+    await office.slack.say("ben", "general", "make it 40", thread_ts=other.ts)
+    assert await _texts(office, other.ts) == ["50 dollars", "make it 40"]
+
+
+class Overtaking(MemorySlot):
+    """A store in which a mention is stored right after it was found missing."""
+
+    async def ingest(self, key: SessionKey, entry: Entry, **told: Any) -> Any:
+        """Have somebody else make the session once somebody has missed it."""
+        taken = await super().ingest(key, entry, **told)
+        if taken == "missing":
+            await self.apply(key, state={}, create=True)
+        return taken
+
+
+async def test_a_mention_that_is_stored_meanwhile(slack: LocalSlack) -> None:
+    """Whoever finds no thread looks again once the words are set aside."""
+    async with open_office(slack, Overtaking()) as office:
+        other = await office.slack.say("ana", "general", "50 dollars")
+        await office.slack.say("ben", "general", "make it 40", thread_ts=other.ts)
+        assert await _texts(office, other.ts) == ["make it 40"]
 
 
 async def test_a_dm_goes_on_with_who_spoke_last(office: Office) -> None:
