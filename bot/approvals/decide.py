@@ -52,7 +52,7 @@ async def decide(
         approval = readable(view.approvals).get(name) if view else None
         if view is None or approval is None:
             return UNKNOWN
-        now = view.now
+        now, head = view.now, view.audit_head
         elsewhere = is_elsewhere(approval, decision.card, view.places)
         if elsewhere or not decision.button.fits(approval):
             return UNKNOWN
@@ -63,11 +63,14 @@ async def decide(
             decision = replace(decision, person=replace(decision.person, names=names))
         answer = weigh(approval, decision, now=now, run_for=run_for)
         if isinstance(answer, Outcome):
-            declined = await _declined(slot, key, decision, answer=answer, now=now, index=index)
+            declined = await _declined(
+                slot, key, decision, answer=answer, now=now, head=head, index=index
+            )
             if declined:
                 return declined
             continue
-        stored = await slot.decide(key, replace(change(approval, answer, now=now), index=index))
+        changed = change(approval, answer, now=now, head=head)
+        stored = await slot.decide(key, replace(changed, index=index))
         if stored.kind == "ok":
             return told(answer)
     raise StoreUnavailable(f"the approval {decision.button.approval} changes all the time")
@@ -94,8 +97,8 @@ async def settle(
         lapsed = lapse(approval, approvals.values(), now=view.now)
         if lapsed is None:
             return approval
-        lapsing = replace(change(approval, lapsed, now=view.now), index=index)
-        stored = await slot.decide(key, lapsing)
+        lapsing = change(approval, lapsed, now=view.now, head=view.audit_head)
+        stored = await slot.decide(key, replace(lapsing, index=index))
         if stored.kind == "ok":
             return lapsed
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")
@@ -116,6 +119,7 @@ async def _declined(
     *,
     answer: Outcome,
     now: int,
+    head: str,
     index: Sequence[Command],
 ) -> Outcome | None:
     """What a decision that does not count leaves behind; None when somebody was faster.
@@ -129,6 +133,7 @@ async def _declined(
         closed = await settle(slot, key, approval.id, index=index)
         return replace(answer, approval=closed)
     if answer.kind == "refused":
-        noted = await slot.decide(key, attempt(approval, decision, code=answer.code, now=now))
+        tried = attempt(approval, decision, code=answer.code, now=now, head=head)
+        noted = await slot.decide(key, tried)
         return answer if noted.kind == "ok" else None
     return answer

@@ -119,8 +119,11 @@ def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bo
     return bool(card and posts and all(posts.values())) and card not in known
 
 
-def change(before: Approval, after: Approval, *, now: int) -> Decide:
-    """The change that writes an approval's next record, with all that follows from it."""
+def change(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
+    """The change that writes an approval's next record, with all that follows from it.
+
+    `head` is the last hash of its session's audit.
+    """
     pending = after.status == "pending"
     entries = [audit.voted(after)] if len(after.votes) > len(before.votes) else []
     entries += audit.prompted(before, after, now=now)
@@ -132,16 +135,17 @@ def change(before: Approval, after: Approval, *, now: int) -> Decide:
         entry=None if pending else resume(after),
         posts=(*shown, *posts.prompts(before, after)),
         audit=entries,
+        audit_head=head,
         late_ok=after.status == "expired",
     )
 
 
-def attempt(approval: Approval, decision: Decision, *, code: str, now: int) -> Decide:
+def attempt(approval: Approval, decision: Decision, *, code: str, now: int, head: str) -> Decide:
     """The change that puts a refused decision into the audit and leaves the approval as it is."""
     who, act = decision.person.id, decision.act
     entry = audit.refused(approval, person=who, act=act, code=code, now=now)
     noted = approval.model_copy(update={"rev": approval.rev + 1, "tried": f"{who} {act} {now}"})
-    return Decide(record=noted.record(), audit=[entry])
+    return Decide(record=noted.record(), audit=[entry], audit_head=head)
 
 
 def told(approval: Approval) -> Outcome:

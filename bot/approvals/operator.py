@@ -56,8 +56,8 @@ async def rule(
         after = carried(before, ruling, now=view.now, run_for=run_for)
         if isinstance(after, Ruled):
             return after
-        changed = replace(change(before, after, now=view.now), index=index)
-        if (await slot.decide(key, changed)).kind == "ok":
+        changed = change(before, after, now=view.now, head=view.audit_head)
+        if (await slot.decide(key, replace(changed, index=index))).kind == "ok":
             return Ruled("ruled", f"It is {after.status} now, by {after.decided_by}.")
     raise StoreUnavailable(f"the approval {approval.id} changes all the time")
 

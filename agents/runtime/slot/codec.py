@@ -6,6 +6,7 @@ and never makes JSON. Answers of scripts are lists; hashes in them are flat: nam
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import Any
 
 from agents.runtime.events import Event
@@ -21,7 +22,7 @@ from agents.runtime.slot.port import (
     Start,
     View,
 )
-from agents.runtime.slot.wire import starts_turn, text
+from agents.runtime.slot.wire import link, starts_turn, text
 
 Arguments = dict[str, Any]
 Answer = Sequence[Any]
@@ -65,7 +66,7 @@ def of_commit(commit: Commit) -> Arguments:
             for settle in companions.settles
         ],
         "posts": _posts(companions.posts),
-        "audit": [text(entry) for entry in companions.audit],
+        "audit": _chained(companions.audit),
     }
 
 
@@ -78,7 +79,7 @@ def of_start(start: Start) -> Arguments:
         "request": start.request,
         "digest": start.digest,
         "recorded": start.recorded,
-        "audit": None if start.audit is None else text(start.audit),
+        "audit": [] if start.audit is None else _chained([start.audit]),
     }
 
 
@@ -91,7 +92,8 @@ def of_decide(decide: Decide) -> Arguments:
         "late_ok": decide.late_ok,
         "entry": None if entry is None else [entry.id, text(entry.body)],
         "posts": _posts(decide.posts),
-        "audit": [text(body) for body in decide.audit],
+        "audit": _chained(decide.audit, head=decide.audit_head),
+        "head": decide.audit_head,
     }
 
 
@@ -140,7 +142,7 @@ def nothing_begun(now: int, state: Json, *, user: str) -> Begun:
 def view(answer: Answer, state: Json) -> View:
     """The answer of read.lua; `state` is the whole of it."""
     version, now, created, updated, inbox, open_, notes, events = answer[:8]
-    _, approvals, out, owed, places, audit, owner, lease = answer[8:]
+    _, approvals, out, owed, places, audit, owner, lease, head = answer[8:]
     return View(
         version=version,
         created=int(created) / 1000,
@@ -155,6 +157,7 @@ def view(answer: Answer, state: Json) -> View:
         inbox=inbox,
         owner=owner,
         lease=lease,
+        audit_head=head,
         now=now,
     )
 
@@ -228,6 +231,15 @@ def _approvals(fields: Answer) -> dict[str, Record]:
         found.setdefault(approval, {})[field] = value
     names = ("status", "rev", "digest", "deadline", "run_by", "body")
     return {name: record(name, [kept[field] for field in names]) for name, kept in found.items()}
+
+
+def _chained(entries: Iterable[Json], *, head: str | None = None) -> list[list[str]]:
+    """Audit entries with the hashes that follow `head`; without it the store makes them."""
+    texts = [text(entry) for entry in entries]
+    if head is None:
+        return [[each] for each in texts]
+    hashes = accumulate(texts, link, initial=head)
+    return [[each, hash_] for each, hash_ in zip(texts, islice(hashes, 1, None), strict=True)]
 
 
 def _posts(posts: Iterable[Post]) -> list[list[str]]:

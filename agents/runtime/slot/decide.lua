@@ -1,10 +1,10 @@
--- decide(record, source, late_ok, entry, posts, audit)
---   -> {'missing', now} | {'ok' | 'moved' | 'late', now, the stored record's fields}
+-- decide(record, source, late_ok, entry, posts, audit, head)
+--   -> {'missing' | 'ok', now} | {'moved' | 'late', now, the stored record's fields}
 local new = a.record
 local stored = exists and approval(new.id)
 if not stored then return { 'missing', now } end
 if stored.rev == new.rev and stored.status == new.status and stored.body == new.body then
-  return { 'ok', now, stored.raw }
+  return { 'ok', now }
 end
 if stored.rev ~= new.rev - 1 or stored.status ~= a.source then
   return { 'moved', now, stored.raw }
@@ -18,4 +18,4 @@ if a.entry then put(a.entry[1], a.entry[2]) end
 owe(a.posts)
 record(a.audit)
 live()
-return { 'ok', now, approval(new.id).raw }
+return { 'ok', now }

@@ -233,6 +233,7 @@ class MemorySlot:
                 posts=list(session.outbox.values()) if "posts" in parts else [],
                 places=dict(session.places) if "posts" in parts else {},
                 audit=list(session.audit) if "audit" in parts else [],
+                audit_head=session.audit_head,
                 inbox=len(session.inbox),
                 owner=session.owner,
                 lease=session.lease,

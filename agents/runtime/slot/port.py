@@ -11,6 +11,7 @@ events and does not know what they mean; `cid` is a call's id, `<version>-<part>
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, Protocol, Self
 from urllib.parse import quote, unquote
 
@@ -23,6 +24,7 @@ Command = tuple[str | int | float, ...]
 """A Redis command that belongs to an index, sent in the same pipeline; a memory slot ignores it."""
 
 
+@lru_cache(maxsize=1024)
 def tag(*parts: str) -> str:
     """Any texts as one, from which they can be told again: encoded, without braces, with colons."""
     return ":".join(quote(part, safe="@+= ,") for part in parts)
@@ -259,13 +261,15 @@ class Decide:
 
     The stored one must be at `record.rev - 1`, in status `source` and before its deadline
     (`late_ok` for the change that expires it). `entry` (the outcome, for the inbox), `posts` and
-    `audit` are written in the same change.
+    `audit` are written in the same change. `audit_head` is the audit's last hash as it was read: it
+    spares the store the hashing, unless another entry came in between.
     """
 
     record: Record
     entry: Entry | None = None
     posts: Sequence[Post] = ()
     audit: Sequence[Json] = ()
+    audit_head: str | None = None
     source: str = "pending"
     late_ok: bool = False
     index: Sequence[Command] = ()
@@ -289,9 +293,10 @@ class View:
 
     `places` maps ids of the last 200 paid posts to `channel|ts`. `audit` are (entry, hash) pairs,
     oldest first: a hash is the hex SHA-256 of the previous one (the first has none) and the entry
-    as JSON with sorted keys, no spaces, ASCII. `inbox` counts entries not consumed yet. `owner` has
-    the session in hand until `lease` (milliseconds), or nobody ("") has. `created` and `updated`
-    are in seconds.
+    as JSON with sorted keys, no spaces, ASCII. `audit_head` is the last hash (empty without any),
+    also where the audit is not read. `inbox` counts entries not consumed yet. `owner` has the
+    session in hand until `lease` (milliseconds), or nobody ("") has. `created` and `updated` are in
+    seconds.
     """
 
     version: int
@@ -304,6 +309,7 @@ class View:
     posts: Sequence[Post]
     places: Mapping[str, str]
     audit: Sequence[tuple[Json, str]]
+    audit_head: str
     inbox: int
     owner: str
     lease: int

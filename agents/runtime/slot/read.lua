@@ -2,7 +2,7 @@
 -- read(events, state, approvals, posts, audit: whether it is wanted; from: the first event's index;
 --      only: the approvals to read, else all)
 --   -> {} | {version, now, created, updated, inbox, open, notes, events, state, approvals, outbox,
---            owed, places, audit, owner, lease}
+--            owed, places, audit, owner, lease, the audit's last hash}
 if not exists then return {} end
 local function part(wanted, ...) return wanted and call(...) or {} end
 local function approvals()
@@ -24,4 +24,5 @@ return {
   approvals(), part(a.posts, 'HGETALL', OUTBOX),
   part(a.posts, 'LRANGE', OWED, 0, -1), part(a.posts, 'HGETALL', PLACES),
   part(a.audit, 'LRANGE', AUDIT, 0, -1), meta('owner') or '', number('lease'),
+  (call('LINDEX', AUDIT, -1) or ''):sub(1, 64),
 }

@@ -211,7 +211,8 @@ class RedisSlot:
             self._script("decide", key, codec.of_decide(decide)), *decide.index
         )
         kind, now, *fields = answer
-        record = codec.record(decide.record.id, fields[0]) if fields else None
+        stored = decide.record if kind == "ok" else None
+        record = codec.record(decide.record.id, fields[0]) if fields else stored
         return Decided(kind=kind, record=record, now=now)
 
     async def renew(self, key: SessionKey, fence: int, *, lease: int) -> bool:

@@ -24,6 +24,6 @@ elseif a.recorded and a.request then
   return { 'refused', 'missing' }
 end
 call('HSET', JOURNAL, a.step, '>' .. a.fence)
-record({ a.audit })
+record(a.audit)
 live()
 return { 'go' }

@@ -60,6 +60,11 @@ class Stored:
         """The oldest entry of the inbox."""
         return self.inbox[0] if self.inbox else None
 
+    @property
+    def audit_head(self) -> str:
+        """The hash of the last audit entry."""
+        return self.audit[-1][1] if self.audit else ""
+
     def put(self, entry: Entry, now: int) -> bool:
         """Append to the inbox, unless its id was seen within three days."""
         while self.seen and next(iter(self.seen.values())) < now - DEDUPE_MS:
@@ -87,8 +92,7 @@ class Stored:
     def record(self, entries: Iterable[Json]) -> None:
         """Append to the audit chain."""
         for entry in entries:
-            previous = self.audit[-1][1] if self.audit else ""
-            self.audit.append((entry, link(previous, text(entry))))
+            self.audit.append((entry, link(self.audit_head, text(entry))))
 
     def settle(self, settles: Iterable[Settle]) -> None:
         """Move approvals on that are still where the settle expects them."""

@@ -138,7 +138,8 @@ def decisions(draw: st.DrawFn) -> Decide:
         late_ok=draw(st.booleans()),
         entry=Entry(id=entry, body={}) if entry else None,
         posts=[Post(id=f"{name}{rev}", body={}, after="a")],
-        audit=[{"decided": name}],
+        audit=[{"decided": name}, {"rev": rev}],
+        audit_head=draw(st.sampled_from([None, "", "f" * 64])),
     )
 
 
@@ -239,10 +240,12 @@ class Machine(RuleBasedStateMachine):
         fences = self.fences[key][-back:][0]
         self.both(lambda slot, side: slot.start_call(key, replace(start, fence=fences[side])))
 
-    @rule(key=sessions, decide=decisions())
-    def decide(self, key: SessionKey, decide: Decide) -> None:
-        """A person decides."""
-        self.both(lambda slot, _: slot.decide(key, decide))
+    @rule(key=sessions, decide=decisions(), known=st.booleans())
+    def decide(self, key: SessionKey, decide: Decide, known: bool) -> None:
+        """A person decides, after a look at the session as it is or was."""
+        view, _ = self.both(lambda slot, _: slot.read(key, parts=()))
+        seen = replace(decide, audit_head=view.audit_head) if view and known else decide
+        self.both(lambda slot, _: slot.decide(key, seen))
 
     @rule(key=sessions, back=st.sampled_from([1, 2]), lease=st.sampled_from([LONG, -1]))
     def renew(self, key: SessionKey, back: int, lease: int) -> None:

@@ -2,9 +2,12 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 
-from agents.runtime.slot.port import Commit, Companions, Post, SessionKey, Slot
-from tests.agents.slot.samples import begin, open_session
+import pytest
+
+from agents.runtime.slot.port import Commit, Companions, Decide, Post, SessionKey, Slot, View
+from tests.agents.slot.samples import approval, begin, open_session
 
 
 async def _owe(slot: Slot, key: SessionKey, *posts: Post, name: str) -> None:
@@ -55,15 +58,32 @@ async def test_a_missing_session_owes_nothing(slot: Slot, key: SessionKey) -> No
     assert await slot.read(key) is None
 
 
-async def test_the_audit_is_a_chain(slot: Slot, key: SessionKey) -> None:
-    """Each hash covers the one before it and its entry in canonical JSON."""
-    entries = [{"what": "ä", "n": n, "list": [], "none": None, "f": 1.5} for n in range(3)]
+HEADS = {
+    "unknown to who decides": lambda _view: None,
+    "as it was read": lambda view: view.audit_head,
+    "no longer the last one": lambda view: view.audit[0][1],
+    "not there when it was read": lambda _view: "",
+}
+
+
+@pytest.mark.parametrize("head", [pytest.param(head, id=name) for name, head in HEADS.items()])
+async def test_the_audit_is_a_chain(
+    slot: Slot, key: SessionKey, head: Callable[[View], str | None]
+) -> None:
+    """Each hash covers the one before it and its entry in canonical JSON, whoever made it."""
+    entries = [{"what": "ä", "n": n, "list": [], "none": None, "f": 1.5} for n in range(6)]
     begun = await open_session(slot, key)
-    for n, entry in enumerate(entries):
-        companions = Companions(audit=[entry])
+    for n, entry in enumerate(entries[:3]):
+        opened = [approval()] if n == 0 else []
+        companions = Companions(audit=[entry], approvals=opened)
         await slot.commit(
             key, Commit(id=f"c{n}", fence=begun.fence, version=0, companions=companions)
         )
+    for rev, new in ((2, entries[3:5]), (3, entries[5:])):
+        view = await slot.read(key, parts=("audit",))
+        assert view is not None
+        decide = Decide(record=approval(rev=rev), audit=new, audit_head=head(view))
+        assert (await slot.decide(key, decide)).kind == "ok"
     view = await slot.read(key, parts=("audit",))
     previous, expected = "", []
     for entry in entries:
@@ -71,4 +91,21 @@ async def test_the_audit_is_a_chain(slot: Slot, key: SessionKey) -> None:
         previous = hashlib.sha256((previous + body).encode()).hexdigest()
         expected.append((entry, previous))
     assert view is not None
-    assert view.audit == expected
+    assert (view.audit, view.audit_head) == (expected, previous)
+
+
+async def test_the_first_audit_entry(slot: Slot, key: SessionKey) -> None:
+    """Before the first entry there is no last hash, and the first one stands on nothing."""
+    begun = await open_session(slot, key)
+    commit = Commit(
+        id="c", fence=begun.fence, version=0, companions=Companions(approvals=[approval()])
+    )
+    await slot.commit(key, commit)
+    before = await slot.read(key, parts=())
+    assert before is not None
+    assert before.audit_head == ""
+    entry = {"what": "decided"}
+    await slot.decide(key, Decide(record=approval(rev=2), audit=[entry], audit_head=""))
+    view = await slot.read(key, parts=("audit",))
+    assert view is not None
+    assert view.audit == [(entry, hashlib.sha256(b'{"what":"decided"}').hexdigest())]

@@ -58,7 +58,7 @@ def test_one_outcome_and_an_exact_quorum(quorum, clicks, schema):
 def test_only_an_outcome_reaches_the_inbox(quorum, clicks):
     """Exactly the record that closes an approval carries an answer and a decision in the audit."""
     records = played(quorum, clicks, schema=False)
-    changes = [change(before, after, now=ASKED) for before, after in pairwise(records)]
+    changes = [change(before, after, now=ASKED, head="") for before, after in pairwise(records)]
     closing = [record.status != "pending" for record in records[1:]]
     assert [each.entry is not None for each in changes] == closing
     assert ["approval.decided" in [e["type"] for e in each.audit] for each in changes] == closing

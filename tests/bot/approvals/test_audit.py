@@ -6,7 +6,9 @@ import random
 
 import pytest
 
+from agents import Companions
 from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Commit
 from bot.approvals import audit
 from bot.approvals.decide import decide, settle
 from bot.approvals.verify import link, main, root, verify
@@ -27,11 +29,17 @@ async def exported(slot, *, rounds: int = 1) -> list[str]:
 
 
 async def test_an_export_verifies(slot):
-    """What either store wrote passes the verifier, and its head is the store's."""
+    """What either store wrote passes the verifier, whoever wrote it; its head is the store's."""
+    await put(slot)
+    begun = await slot.begin(KEY, owner="test", lease=5000)
+    opened = Companions(audit=[audit.opened(approval())])
+    await slot.commit(
+        KEY, Commit(id="c", fence=begun.fence, version=begun.version, companions=opened)
+    )
     lines = await exported(slot, rounds=3)
     view = await slot.read(KEY, parts=("audit",))
     found = verify(lines)
-    assert (found.findings, len(lines)) == ([], 9)
+    assert (found.findings, len(lines)) == ([], 10)
     assert found.heads == {SESSION: view.audit[-1][1]}
 
 
