@@ -6,6 +6,7 @@ said in the thread of the request and struck off; what Slack may take later stay
 """
 
 import json
+import math
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -24,6 +25,9 @@ from bot.turns import Thread, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
+SHARE = 2 / 3
+"""How much of the rest of a lease may pass before a call of Slack's is begun: who takes over then
+looks for it when it has long been there."""
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
@@ -104,7 +108,7 @@ class Debt:
         self._replies = replies
         self._owner = owner
         self._limits = limits
-        self._ours_until = 0.0
+        self._ours_until = self._begin_by = 0.0
         self._places: Mapping[str, str] = {}
         self._unreadable: Set[str] = frozenset()
         self._events: Sequence[Event] | None = None
@@ -124,6 +128,7 @@ class Debt:
             return
         left = view.lease - view.now if view.owner == self._owner else 0
         self._ours_until = asked + left / 1000
+        self._begin_by = asked + left / 1000 * SHARE
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
         self.inbox = view.inbox
         self._events = None
@@ -209,8 +214,8 @@ class Debt:
         place = self._places.get(post.after or "")
         if not place or not pieces:
             return Posted("")
-        await self._check_lease()
-        result = await self._replies.update(place, pieces[0])
+        until = await self._until()
+        result = await self._replies.update(place, pieces[0], until=until)
         if isinstance(result, Refused):
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
             if result.gone and _kind(post) == "asked_update":
@@ -243,19 +248,22 @@ class Debt:
             found = await self._replies.find(thread, id=name, since=_since(thread))
             if isinstance(found, Posted | Retry | Uncertain):
                 return found
-        await self._check_lease()
-        return await self._replies.post(thread, piece, id=name)
+        until = await self._until()
+        return await self._replies.post(thread, piece, id=name, until=until)
 
-    async def _check_lease(self) -> None:
-        """Make sure that nobody else is paying: a process may have stood still for a while.
+    async def _until(self) -> float:
+        """The moment from which on somebody else may be paying: no call of ours outlasts it.
 
-        Raises SessionConflict when the session is in other hands.
+        A process may have stood still for a while, so it is read again where it comes near. Raises
+        SessionConflict when the session is in other hands.
         """
-        if not self._owner or time.monotonic() < self._ours_until:
-            return
-        await self.look()
-        if time.monotonic() >= self._ours_until:
+        if not self._owner:
+            return math.inf
+        if time.monotonic() >= self._begin_by:
+            await self.look()
+        if time.monotonic() >= self._begin_by:
             raise SessionConflict(f"the session {self.key} is in other hands")
+        return self._ours_until
 
     async def _thread(self, thread: Thread) -> Thread | Result:
         """The thread, or the DM with the person it stands for."""

@@ -6,8 +6,9 @@ for by its metadata before it is made a second time.
 """
 
 import asyncio
+import math
 import time
-from collections.abc import Awaitable, Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 from uuid import NAMESPACE_URL, uuid5
@@ -118,21 +119,29 @@ class Replies:
         self._timeout = timeout
         self._shared: dict[str, tuple[float, bool]] = {}
 
-    async def post(self, thread: Thread, message: Rendered, *, id: str) -> Result:  # noqa: A002
+    async def post(
+        self,
+        thread: Thread,
+        message: Rendered,
+        *,
+        id: str,  # noqa: A002
+        until: float = math.inf,
+    ) -> Result:
         """Post a message; a thread without ts is the channel or DM itself.
 
-        What Slack cannot show is posted once more as its text and buttons alone.
+        What Slack cannot show is posted once more as its text and buttons alone. From the moment
+        `until` (of `time.monotonic`) on nothing is sent any more.
         """
-        result = await self._post(thread, message, id=id)
+        result = await self._post(thread, message, id=id, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return await self._post(thread, shortened(message), id=id)
+            return await self._post(thread, shortened(message), id=id, until=until)
         return result
 
-    async def update(self, place: str, message: Rendered) -> Result:
-        """Replace a message of ours at `channel|ts`; safe to repeat."""
-        result = await self._update(place, message)
+    async def update(self, place: str, message: Rendered, *, until: float = math.inf) -> Result:
+        """Replace a message of ours at `channel|ts`; safe to repeat. `until` as for `post`."""
+        result = await self._update(place, message, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return await self._update(place, shortened(message))
+            return await self._update(place, shortened(message), until=until)
         return result
 
     async def ephemeral(self, thread: Thread, *, person: str, text: str) -> Result:
@@ -262,7 +271,14 @@ class Replies:
             return read
         return tuple(map(str, cast("list[object]", read.get("users") or [])))
 
-    async def _post(self, thread: Thread, message: Rendered, *, id: str) -> Result:  # noqa: A002
+    async def _post(
+        self,
+        thread: Thread,
+        message: Rendered,
+        *,
+        id: str,  # noqa: A002
+        until: float,
+    ) -> Result:
         return await self._ended(
             self._client.chat_postMessage(
                 channel=thread.channel,
@@ -275,18 +291,20 @@ class Replies:
                 client_msg_id=str(uuid5(NAMESPACE_URL, id)),
             ),
             key="ts",
+            until=until,
         )
 
-    async def _update(self, place: str, message: Rendered) -> Result:
+    async def _update(self, place: str, message: Rendered, *, until: float) -> Result:
         channel, _, ts = place.partition("|")
         return await self._ended(
             self._client.chat_update(
                 channel=channel, ts=ts, text=message.text, blocks=message.blocks
             ),
             key="ts",
+            until=until,
         )
 
-    def _page(self, thread: Thread, *, since: float, cursor: str) -> Awaitable[Any]:
+    def _page(self, thread: Thread, *, since: float, cursor: str) -> Coroutine[Any, Any, Any]:
         options: dict[str, Any] = {
             "channel": thread.channel,
             "oldest": f"{since:.6f}",
@@ -299,10 +317,15 @@ class Replies:
         return self._client.conversations_history(**options)
 
     async def _ended(
-        self, call: Awaitable[Any], *, key: str = "", within: float | None = None
+        self,
+        call: Coroutine[Any, Any, Any],
+        *,
+        key: str = "",
+        within: float | None = None,
+        until: float = math.inf,
     ) -> Result:
         """How a call ended; `key` names what of the answer is its place."""
-        read = await self._answered(call, within=within)
+        read = await self._answered(call, within=within, until=until)
         if not isinstance(read, Mapping):
             return read
         found = _text(_inside(read, key))
@@ -310,10 +333,16 @@ class Replies:
         return Posted(f"{channel}|{found}" if key == "ts" else found)
 
     async def _answered(
-        self, call: Awaitable[Any], *, within: float | None = None
+        self,
+        call: Coroutine[Any, Any, Any],
+        *,
+        within: float | None = None,
+        until: float = math.inf,
     ) -> Answer | Retry | Uncertain | Refused:
         """What Slack answered, if it did what was asked."""
-        answer = await answered(call, within=min(within or self._timeout, self._timeout))
+        answer = await answered(
+            call, within=min(within or self._timeout, self._timeout), until=until
+        )
         if isinstance(answer, AsyncSlackResponse):
             return cast("Answer", answer.data)
         return answer
@@ -325,11 +354,18 @@ def web_client(token: str, *, api_url: str, session: aiohttp.ClientSession) -> A
 
 
 async def answered(
-    call: Awaitable[Any], *, within: float = TIMEOUT
+    call: Coroutine[Any, Any, Any], *, within: float = TIMEOUT, until: float = math.inf
 ) -> AsyncSlackResponse | Retry | Uncertain | Refused:
-    """What Slack answered to a call, or why it is no answer; `within` is in seconds."""
+    """What Slack answered to a call, or why it is no answer.
+
+    `within` is in seconds. A call that is late, because this process stood still, is not made.
+    """
+    left = min(within, until - time.monotonic())
+    if left <= 0:
+        call.close()
+        return Uncertain("late")
     try:
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(left):
             return cast(AsyncSlackResponse, await call)
     except SlackApiError as error:
         return ending(error)

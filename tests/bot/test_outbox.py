@@ -1,5 +1,6 @@
 """What is owed is paid once and in order, whatever Slack answers."""
 
+import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -296,6 +297,29 @@ async def test_a_process_that_lost_the_session_posts_nothing(desk: Desk):
     with pytest.raises(SessionConflict):
         await debt.pay()
     assert desk.said() == []
+
+
+async def test_a_call_is_begun_well_before_the_lease_ends(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    """Late in a lease it is read again, so that who takes over finds what was posted before."""
+    outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, owner="test")
+    await desk.owe(answer(desk, 1, "hello"))
+    await desk.slot.begin(desk.key, owner="test", lease=30_000)
+    debt = await outbox.debt(desk.key)
+    reads: list[float] = []
+    look, now = debt.look, time.monotonic()
+
+    async def looking(**told: bool) -> None:
+        reads.append(await look(**told) or time.monotonic())
+
+    monkeypatch.setattr(debt, "look", looking)
+    monkeypatch.setattr("bot.outbox.time.monotonic", lambda: now + 15)
+    assert now + 29 < await debt._until() <= now + 30
+    assert reads == []
+    monkeypatch.setattr("bot.outbox.time.monotonic", lambda: now + 25)
+    assert await debt._until() > now + 50
+    assert len(reads) == 1
 
 
 async def test_only_the_newest_change_of_a_message_is_made(desk: Desk):

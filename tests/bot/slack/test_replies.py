@@ -1,5 +1,6 @@
 """The Web API calls we make, against a Slack that can fail in every way."""
 
+import time
 from typing import Any
 
 import aiohttp
@@ -54,6 +55,22 @@ async def test_what_may_be_tried_again(
     """Slack did not take it, or nobody knows: two different ends."""
     slack.fail("chat.postMessage", kind, seconds=7, error=error)
     assert await replies.post(Thread(general(slack)), HELLO, id="o:1") == result
+
+
+async def test_nothing_is_sent_from_a_moment_on(slack: LocalSlack, replies: Replies) -> None:
+    """A process that stood still makes no call that has become late, and ends one that would be."""
+    now = time.monotonic()
+    channel = Thread(general(slack))
+    posted = await replies.post(channel, HELLO, id="o:1", until=now + 60)
+    assert isinstance(posted, Posted)
+    assert await replies.post(channel, HELLO, id="o:2", until=now) == Uncertain("late")
+    assert await replies.update(posted.place, HELLO, until=now) == Uncertain("late")
+    assert [call.method for call in slack.calls()] == ["chat.postMessage"]
+    slack.fail("chat.postMessage", "slow", seconds=5)
+    begun = time.monotonic()
+    late = await replies.post(channel, HELLO, id="o:3", until=begun + 0.05)
+    assert late == Uncertain("TimeoutError")
+    assert time.monotonic() - begun < 0.4
 
 
 @pytest.mark.parametrize(
