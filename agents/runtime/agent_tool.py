@@ -79,6 +79,14 @@ class AgentTool:
         """An agent is asked freely; its own tools ask for themselves."""
         return False
 
+    async def precondition(
+        self,
+        bound: Bound,  # noqa: ARG002 - as Tool has it
+        tool_context: ToolContext,  # noqa: ARG002 - as Tool has it
+    ) -> dict[str, JsonValue]:
+        """It depends on nothing."""
+        return {}
+
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:  # noqa: ARG002 - as Tool has it
         """Not how a nested agent runs; raises UsageError."""
         raise UsageError(f"{self.name} is an agent: a Runner steps through it")

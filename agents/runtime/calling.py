@@ -16,7 +16,7 @@ from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, State, ToolContext
-from agents.runtime.errors import SessionConflict, StoreUnavailable
+from agents.runtime.errors import SessionConflict, StoreUnavailable, ToolError
 from agents.runtime.events import EventActions
 from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
@@ -71,7 +71,8 @@ class Calling:
         self.step = call.id if call.question else f"{call.id}:ask"
         self.interrupted = self.step in held.started
         self.ran = False
-        self.args = copy.deepcopy(dict(call.question.args if call.question else call.args))
+        asked = call.question or Question(call_id=call.id, tool=call.name, agent=agent.name)
+        self.args = copy.deepcopy(dict(asked.args if call.question else call.args))
         self.context = ToolContext(
             function_call_id=call.id,
             invocation_id=call.invocation,
@@ -82,6 +83,8 @@ class Calling:
             idempotency_key=f"{held.name}:{call.id}",
             state=State(live),
             tool_confirmation=call.answer,
+            precondition=copy.deepcopy(asked.precondition),
+            kept=copy.deepcopy(asked.kept),
         )
 
     def _tool(self, step: RunTools) -> Tool | None:
@@ -143,7 +146,7 @@ class Calling:
             bound = tool.bind(self.args)
             if isinstance(bound, Unfit):
                 return self._answered(bound.response)
-            return self._asked(tool, bound, self.context.request, shown=answer)
+            return await self._asked(tool, bound, self.context.request, shown=answer)
         if answer is None:
             return None
         report = _report(await self._after(self.args, answer), self.context, lasting=False)
@@ -165,15 +168,13 @@ class Calling:
         return {"tool": self.tool, "args": args, "tool_context": self.context}
 
     async def _judged(self, tool: Tool, bound: Bound) -> Outcome | None:
-        call, asked = self.call, self.call.question
-        now = self._question(tool, bound, asked) if asked is not None else None
-        if asked and now and now.digest != asked.digest and call.answer and call.answer.confirmed:
-            return self._asked_anew(now, changes=gate.differences(asked, now))
-        needed = asked is not None or await tool.needs_confirmation(bound, self.context)
+        call = self.call
+        needed = call.question is not None or await tool.needs_confirmation(bound, self.context)
         match verdict(needed=needed, answer=call.answer):
             case "ask":
                 hint = f"May {tool.name} run with these arguments?"
-                return self._asked(tool, bound, ConfirmationRequest(hint=hint), dynamic=False)
+                request = ConfirmationRequest(hint=hint)
+                return await self._asked(tool, bound, request, dynamic=False)
             case "reject":
                 return self._answered(rejection(call.answer or ToolConfirmation(), tool=tool.name))
             case "run":
@@ -187,8 +188,11 @@ class Calling:
         again, audit = (
             await permit(self.held.key, call.request) if permit and call.request else _FREE
         )
-        if again and call.question:
-            return self._asked_anew(call.question, changes=[again])
+        if asked := call.question:
+            now = await self._current(tool, bound, asked)
+            if again or now.digest != asked.digest:
+                changes = [*filter(None, [again]), *gate.differences(asked, now)]
+                return self._asked_anew(now, changes=changes)
         start = Start(
             fence=self.held.fence,
             cid=call.id,
@@ -240,8 +244,10 @@ class Calling:
             tool=tool.name,
             agent=self.agent.name,
             hint=str(gate.unknown(tool.name)["error"]),
+            precondition=asked.precondition if asked else {},
             payload_schema=asked.payload_schema if asked else None,
             dynamic=bool(asked and asked.dynamic),
+            kept=asked.kept if asked else {},
             secrets=_secrets(tool),
             unknown=True,
         )
@@ -279,12 +285,12 @@ class Calling:
             return self._failed(error) if mended is None else self._answered(mended)
         log.info("tool.finished", extra={**told, "took_s": round(time.monotonic() - begun, 3)})
         if context.request is not None:
-            return self._asked(tool, bound, context.request, shown=value)
+            return await self._asked(tool, bound, context.request, shown=value)
         value = await self._after(bound.values, value)
         report = _report(value, context, lasting=tool.is_long_running)
         return Outcome(call=self.call, report=report)
 
-    def _asked(
+    async def _asked(
         self,
         tool: Tool,
         bound: Bound,
@@ -306,11 +312,12 @@ class Calling:
             hint=request.hint,
             payload_schema=schema,
             dynamic=dynamic,
+            kept=self.context.kept if dynamic else {},
             defaults=tuple(sorted(bound.defaults)),
             secrets=_secrets(tool),
             ended=self._ended,
         )
-        question = self._question(tool, bound, told)
+        question = await self._current(tool, bound, told)
         if gate.rejected_before(self.held.story, self.call, question):
             return self._answered(gate.not_again(tool.name))
         begun = form if isinstance(form, dict) else initial
@@ -355,6 +362,20 @@ class Calling:
         if asked is None:
             return ""
         return self._question(tool, bound.written(), asked).digest
+
+    async def _current(self, tool: Tool, bound: Bound, told: Question) -> Question:
+        """The question as it stands now, with what the call depends on.
+
+        Raises ToolError when nobody can find that out: then nobody is asked, and nothing runs.
+        """
+        try:
+            found = await tool.precondition(bound, self.context)
+        except ToolError:
+            raise
+        except Exception as error:
+            why = failure(error, tool=f"what {tool.name} depends on")["error"]
+            raise ToolError(f"{tool.name} did not run: {why}") from error
+        return self._question(tool, bound, told.model_copy(update={"precondition": found}))
 
     def _question(self, tool: Tool, bound: Bound, told: Question) -> Question:
         """The question as it stands for the call as it would run now, digest included."""

@@ -1,7 +1,8 @@
 """What a tool's body is handed besides its arguments: the context of this one call."""
 
 import copy
-from collections.abc import Iterator, MutableMapping
+import inspect
+from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, JsonValue
 
 from agents.runtime.confirmation import ToolConfirmation
 from agents.runtime.events import EventActions
+from agents.runtime.jsonable import to_json
 
 
 class State(MutableMapping[str, Any]):
@@ -64,7 +66,9 @@ class ToolContext:
 
     `function_call_id` is ours and unique in the session. `idempotency_key` is the same each time
     this call is tried, on any process: hand it to whatever the tool changes outside.
-    `tool_confirmation` is None until a person answered a request made by this call.
+    `tool_confirmation` is None until a person answered a request made by this call. `precondition`
+    is what the tool's precondition found when people were asked, and what they agreed to. `kept`
+    are the values of `once`.
     """
 
     function_call_id: str = ""
@@ -77,6 +81,8 @@ class ToolContext:
     state: State = field(default_factory=State)
     actions: EventActions = field(default_factory=EventActions)
     tool_confirmation: ToolConfirmation | None = None
+    precondition: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    kept: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     request: "ConfirmationRequest | None" = None
 
     def request_confirmation(
@@ -92,6 +98,20 @@ class ToolContext:
         gives the initial values).
         """
         self.request = ConfirmationRequest(hint=hint, payload=payload)
+
+    async def once(self, key: str, fn: Callable[[], Any]) -> JsonValue:
+        """What `fn`, sync or async, returned when it was first called for this key, as JSON.
+
+        A body that asks runs again once people agreed; what it found out before is stored with the
+        question, and `fn` is not called again. Raises what `fn` raises, and ValueError for what has
+        no JSON form.
+        """
+        if key not in self.kept:
+            value = fn()
+            self.kept[key] = to_json(
+                await value if inspect.isawaitable(value) else value, strict=True
+            )
+        return copy.deepcopy(self.kept[key])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

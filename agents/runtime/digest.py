@@ -34,18 +34,23 @@ def digest(
     contract: str,
     args: dict[str, JsonValue],
     payload_schema: dict[str, JsonValue] | None,
+    precondition: dict[str, JsonValue] | None = None,
 ) -> str:
-    """What a person agrees to, as SHA-256 in hex: who does what, how, and what is asked."""
-    return _hash(
-        {
-            "tenant": tenant,
-            "agent": agent,
-            "tool": tool,
-            "contract": contract,
-            "args": args,
-            "payload_schema": payload_schema,
-        }
-    )
+    """What a person agrees to, as SHA-256 in hex: who does what, how, and what is asked.
+
+    Without a precondition it is what it was before there were any.
+    """
+    agreed: dict[str, JsonValue] = {
+        "tenant": tenant,
+        "agent": agent,
+        "tool": tool,
+        "contract": contract,
+        "args": args,
+        "payload_schema": payload_schema,
+    }
+    if precondition:
+        agreed["precondition"] = precondition
+    return _hash(agreed)
 
 
 def contract_version(

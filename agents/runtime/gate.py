@@ -1,5 +1,7 @@
 """Pure: what stands between a call and its body, and what the model reads while it stays shut."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 
 from pydantic import JsonValue
@@ -10,6 +12,8 @@ from agents.runtime.story import Call, Story
 
 Response = dict[str, JsonValue]
 
+MEMBERS = 10
+"""Members of a list that came or went which people are told one by one."""
 REFUSALS = {
     "late": "The time in which {tool} was allowed to run is over; it did not run.",
     "digest": "{tool} is not what a person agreed to; it did not run.",
@@ -31,6 +35,7 @@ def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
         contract=question.contract,
         args=question.args,
         payload_schema=question.payload_schema,
+        precondition=question.precondition,
     )
 
 
@@ -74,6 +79,7 @@ def differences(before: Question, after: Question) -> list[str]:
         for name in names
         if _form(before, name) != _form(after, name)
     ]
+    told += _otherwise("", before.precondition, after.precondition)
     if before.contract != after.contract and not told:
         told.append(f"{after.tool} itself is another version: its parameters, defaults or effects")
     elif before.contract != after.contract:
@@ -81,6 +87,42 @@ def differences(before: Question, after: Question) -> list[str]:
     if before.agent != after.agent:
         told.append(f"agent: was {before.agent}, is now {after.agent}")
     return told
+
+
+def _otherwise(path: str, before: JsonValue, after: JsonValue) -> list[str]:
+    """What a precondition finds now and did not find before, field by field."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [
+            line
+            for name in dict.fromkeys((*before, *after))
+            for line in _otherwise(
+                f"{path}.{name}" if path else name, before.get(name), after.get(name)
+            )
+        ]
+    if isinstance(before, list) and isinstance(after, list):
+        return _members(path, before, after)
+    if canonical(before) == canonical(after):
+        return []
+    return [f"{path}: was {_text(before)}, is now {_text(after)}"]
+
+
+def _members(path: str, before: list[JsonValue], after: list[JsonValue]) -> list[str]:
+    """What came to a list and what left it."""
+    old, new = [_text(each) for each in before], [_text(each) for each in after]
+    gone, more = (
+        list((Counter(old) - Counter(new)).elements()),
+        list((Counter(new) - Counter(old)).elements()),
+    )
+    told = [
+        f"{path}: {len(found)} {word}: {', '.join(found[:MEMBERS])}{', …' * (len(found) > MEMBERS)}"
+        for word, found in (("more", more), ("fewer", gone))
+        if found
+    ]
+    return told or ([f"{path}: in another order"] if old != new else [])
+
+
+def _text(value: JsonValue) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _form(question: Question, name: str) -> bytes | None:

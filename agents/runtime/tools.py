@@ -4,34 +4,23 @@ Whether a call may run is not decided here: the runner asks `needs_confirmation`
 the answer.
 """
 
-import asyncio
-import copy
 import functools
-import inspect
 import logging
-from collections.abc import AsyncGenerator, Callable, Generator
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    Protocol,
-    TypedDict,
-    Unpack,
-    cast,
-    get_args,
-    runtime_checkable,
-)
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, Protocol, TypedDict, Unpack, get_args, runtime_checkable
 
 from google.genai import types
+from pydantic import JsonValue
 
 from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit, bind
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.context import ToolContext
-from agents.runtime.declarations import REQUIRED, declare, parameters_of, signature_of
+from agents.runtime.declarations import declare, signature_of
 from agents.runtime.digest import contract_version
 from agents.runtime.errors import UsageError
-from agents.runtime.results import Yielded
+from agents.runtime.functions import Beside, called
+from agents.runtime.jsonable import to_json
 
 log = logging.getLogger(__name__)
 
@@ -72,6 +61,10 @@ class Tool(Protocol):
         """Whether a person must agree to this call."""
         ...
 
+    async def precondition(self, bound: Bound, tool_context: ToolContext) -> dict[str, JsonValue]:
+        """What people agree to besides the call, as it is now; whatever fails is passed on."""
+        ...
+
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
         """Run the body; whatever it raises is passed on."""
         ...
@@ -81,6 +74,7 @@ class ToolOptions(TypedDict, total=False):
     """What may be said about a function that becomes a tool; see FunctionTool."""
 
     require_confirmation: bool | Callable[..., Any]
+    precondition: Callable[..., Any] | None
     approval: ApprovalPolicy | None
     effects: Effects
     reconcile: Callable[..., Any] | None
@@ -91,8 +85,11 @@ class FunctionTool:
     """A Python function the model may call.
 
     `require_confirmation` is a bool or a predicate, sync or async, that takes any of the function's
-    parameters and a ToolContext. `approval` says who may agree. `effects`: see Tool. `reconcile` is
-    given the idempotency key of a call whose outcome is unknown and finds out.
+    parameters and a ToolContext. `precondition` takes the same and finds what the call depends on:
+    a price, a balance, a list of targets. People see it with the call, the body has it as
+    `tool_context.precondition`; when it finds something else right before the start, or fails, the
+    call does not start. `approval` says who may agree. `effects`: see Tool. `reconcile` is given
+    the idempotency key of a call whose outcome is unknown and finds out.
 
     Raises UsageError for wrong options and DeclarationError for what cannot be declared.
     """
@@ -106,6 +103,7 @@ class FunctionTool:
         func: Callable[..., Any],
         *,
         require_confirmation: bool | Callable[..., Any] = False,
+        precondition: Callable[..., Any] | None = None,
         approval: ApprovalPolicy | None = None,
         effects: Effects = "once",
         reconcile: Callable[..., Any] | None = None,
@@ -121,14 +119,22 @@ class FunctionTool:
         self.reconcile = reconcile
         self._contract: str | None = None
         self._func = func
-        self._gate = require_confirmation
         if self.name == REQUEST_CONFIRMATION:
             raise UsageError(f"{self.name} is what the runtime asks people with: name it otherwise")
         if effects not in get_args(Effects):
             raise UsageError(f"{self.name}: effects must be one of {', '.join(get_args(Effects))}")
         if reconcile is not None and not callable(reconcile):
             raise UsageError(f"{self.name}: reconcile must be a function")
-        self._offered = self._what_the_predicate_takes()
+        if not (isinstance(require_confirmation, bool) or callable(require_confirmation)):
+            raise UsageError(f"{self.name}: require_confirmation must be True, False or a function")
+        self._gate = (
+            require_confirmation
+            if isinstance(require_confirmation, bool)
+            else Beside(require_confirmation, self.signature, role="predicate")
+        )
+        self._precondition = precondition and Beside(
+            precondition, self.signature, role="precondition"
+        )
 
     @property
     def contract(self) -> str:
@@ -148,18 +154,23 @@ class FunctionTool:
         """
         if isinstance(self._gate, bool):
             return self._gate
-        values = copy.deepcopy(bound.values)
-        offered = {
-            key: tool_context if value is None else values[value]
-            for key, value in self._offered.items()
-        }
         try:
-            return await _call(functools.partial(self._gate, **offered)) is not False
+            return await self._gate(bound.values, tool_context) is not False
         except Exception as error:  # noqa: BLE001 - whatever happens in it, nothing runs unasked
             log.warning(
                 "tool.predicate_failed", extra={"tool": self.name, "error": type(error).__name__}
             )
             return True
+
+    async def precondition(self, bound: Bound, tool_context: ToolContext) -> dict[str, JsonValue]:
+        """What the call depends on, by name; a value alone is named like the function.
+
+        Raises what the function raises, and ValueError for what has no JSON form.
+        """
+        if self._precondition is None:
+            return {}
+        found = to_json(await self._precondition(bound.values, tool_context), strict=True)
+        return found if isinstance(found, dict) else {self._precondition.name: found}
 
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
         """Run the body and pass on whatever it returns or raises.
@@ -168,23 +179,7 @@ class FunctionTool:
         the result, in a Yielded.
         """
         context = {self.signature.context: tool_context} if self.signature.context else {}
-        return await _call(functools.partial(self._func, *args.args, **args.kwargs, **context))
-
-    def _what_the_predicate_takes(self) -> dict[str, str | None]:
-        """The predicate's parameters: the tool's parameter each gets, None for the context."""
-        if isinstance(self._gate, bool):
-            return {}
-        if not callable(cast("object", self._gate)):
-            raise UsageError(f"{self.name}: require_confirmation must be True, False or a function")
-        wanted, context = parameters_of(self._gate, tool=self.name)
-        known = {parameter.name for parameter in self.signature.parameters}
-        offered: dict[str, str | None] = {name: name for name in wanted if name in known}
-        if context:
-            offered[context] = None
-        unknown = [n for n, default in wanted.items() if n not in offered and default is REQUIRED]
-        if unknown:
-            raise UsageError(f"{self.name}: its predicate takes {unknown}, which it has not")
-        return offered
+        return await called(functools.partial(self._func, *args.args, **args.kwargs, **context))
 
 
 class LongRunningFunctionTool(FunctionTool):
@@ -211,48 +206,3 @@ class LongRunningFunctionTool(FunctionTool):
 def as_tool(tool: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is; a plain function as a FunctionTool."""
     return tool if isinstance(tool, Tool) else FunctionTool(tool)
-
-
-async def _call(call: functools.partial[Any]) -> Any:
-    """Call a function of any kind: an async one here, a plain one in a thread."""
-    func = call.func
-    if _is_async(func):
-        value = call()
-    else:
-        value = await asyncio.to_thread(_whole, call)
-    if inspect.isasyncgen(value):
-        return await _drain_async(value)
-    return await value if inspect.isawaitable(value) else value
-
-
-def _is_async(func: Callable[..., Any]) -> bool:
-    body = func if inspect.isroutine(func) else type(func).__call__
-    return inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body)
-
-
-def _whole(call: Callable[[], Any]) -> Any:
-    """Call a plain function, to the end when it is a generator."""
-    try:
-        value = call()
-        return _drain(value) if inspect.isgenerator(value) else value
-    except StopIteration as error:  # asyncio cannot hand one over a thread's border
-        raise RuntimeError("StopIteration") from error
-
-
-def _drain(generator: Generator[Any, Any, Any]) -> Yielded:
-    yields: list[Any] = []
-    while True:
-        try:
-            yields.append(next(generator))
-        except StopIteration as end:
-            return _yielded(yields, returned=end.value)
-
-
-async def _drain_async(generator: AsyncGenerator[Any, Any]) -> Yielded:
-    return _yielded([item async for item in generator], returned=None)
-
-
-def _yielded(yields: list[Any], *, returned: object) -> Yielded:
-    if returned is not None or not yields:
-        return Yielded(intermediate=yields, result=returned)
-    return Yielded(intermediate=yields[:-1], result=yields[-1])

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from google.genai import types
+from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
 from agents.runtime.approval import ApprovalPolicy
@@ -81,6 +82,14 @@ class TransferTool:
     async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it
         """Handing over asks nobody."""
         return False
+
+    async def precondition(
+        self,
+        bound: Bound,  # noqa: ARG002 - as Tool has it
+        tool_context: ToolContext,  # noqa: ARG002 - as Tool has it
+    ) -> dict[str, JsonValue]:
+        """It depends on nothing."""
+        return {}
 
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
         """Note whom the conversation goes to."""

@@ -120,12 +120,18 @@ CALL: dict[str, Any] = {
         pytest.param({"args": {"amount": "5"}}, id="text for number"),
         pytest.param({"args": {"amount": 5, "to": None}}, id="one more argument"),
         pytest.param({"payload_schema": {}}, id="payload schema"),
+        pytest.param({"precondition": {"price": 5}}, id="precondition"),
     ],
 )
 def test_digest_covers(change: dict[str, Any]):
     """Any part of what was agreed to changes the digest, and nothing else does."""
     assert digest(**CALL) == digest(**json.loads(json.dumps(CALL)))
     assert digest(**(CALL | change)) != digest(**CALL)
+
+
+def test_no_precondition():
+    """A call that depends on nothing has the digest it had before anything could."""
+    assert digest(**CALL, precondition={}) == digest(**CALL)
 
 
 def tool(body: str) -> Callable[..., Any]:

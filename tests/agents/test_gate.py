@@ -143,12 +143,38 @@ def test_what_the_model_reads(told, words):
             id="both",
         ),
         pytest.param({}, [], id="nothing"),
+        pytest.param({"precondition": {"b": 3}}, ["b: was 2, is now 3"], id="another price"),
+        pytest.param({"precondition": {}}, ["b: was 2, is now null"], id="no price"),
     ],
 )
 def test_differences(changes, expected):
     """People read what is different from what they agreed to."""
-    before = question(args={"a": 1})
+    before = question(args={"a": 1}, precondition={"b": 2})
     assert gate.differences(before, before.model_copy(update=changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param([1, 2], [2, 3], ["t: 1 more: 3", "t: 1 fewer: 1"], id="one came, one left"),
+        pytest.param(["a"], ["a", "a"], ['t: 1 more: "a"'], id="the same once more"),
+        pytest.param([1, 2], [2, 1], ["t: in another order"], id="another order"),
+        pytest.param([], list(range(11)), None, id="too many to tell"),
+        pytest.param({"x": [1], "y": 1}, {"x": [1], "y": 1.0}, ["t.y: was 1, is now 1.0"], id="in"),
+        pytest.param({"x": 1}, [1], ['t: was {"x": 1}, is now [1]'], id="another kind"),
+        pytest.param("é", "e\u0301", ['t: was "é", is now "e\u0301"'], id="another spelling"),
+    ],
+)
+def test_what_a_precondition_finds_now(before, after, expected):
+    """The difference is told field by field, of a list what came and what left."""
+    asked = question(precondition={"t": before})
+    told = gate.differences(asked, asked.model_copy(update={"precondition": {"t": after}}))
+    if expected is None:
+        (line,) = told
+        assert line.startswith("t: 11 more: 0, 1")
+        assert line.endswith("9, …")
+    else:
+        assert told == expected
 
 
 def test_secrets_are_not_told():

@@ -1,0 +1,93 @@
+"""Calling a Python function of any kind: a tool's body, or one beside it that takes its arguments.
+
+An async function runs here, a plain one in a thread; a generator runs to its end.
+"""
+
+import asyncio
+import copy
+import functools
+import inspect
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from typing import Any
+
+from agents.runtime.context import ToolContext
+from agents.runtime.declarations import REQUIRED, Signature, parameters_of
+from agents.runtime.errors import UsageError
+from agents.runtime.results import Yielded
+
+
+class Beside:
+    """A function beside a tool's own: it takes any of the tool's parameters, and a ToolContext."""
+
+    def __init__(self, func: Callable[..., Any], signature: Signature, *, role: str) -> None:
+        """Read which parameters it takes; `role` is what errors call it.
+
+        Raises UsageError when it is no function, or wants what the tool has not.
+        """
+        if not callable(func):
+            raise UsageError(f"{signature.name}: {role} must be a function")
+        self.name = getattr(func, "__name__", "").strip("<>")
+        self._func = func
+        wanted, context = parameters_of(func, tool=signature.name)
+        known = {parameter.name for parameter in signature.parameters}
+        self._offered: dict[str, str | None] = {name: name for name in wanted if name in known}
+        if context:
+            self._offered[context] = None
+        missing = wanted.keys() - self._offered.keys()
+        unknown = [name for name in wanted if name in missing and wanted[name] is REQUIRED]
+        if unknown:
+            raise UsageError(f"{signature.name}: its {role} takes {unknown}, which it has not")
+
+    async def __call__(self, values: Mapping[str, Any], tool_context: ToolContext) -> Any:
+        """What it says about a call, of whose arguments it gets copies; raises what it raises."""
+        copies = copy.deepcopy(dict(values))
+        offered = {
+            name: tool_context if value is None else copies[value]
+            for name, value in self._offered.items()
+        }
+        return await called(functools.partial(self._func, **offered))
+
+
+async def called(call: functools.partial[Any]) -> Any:
+    """What a function of any kind returns; of a generator's yields, a Yielded."""
+    func = call.func
+    if _is_async(func):
+        value = call()
+    else:
+        value = await asyncio.to_thread(_whole, call)
+    if inspect.isasyncgen(value):
+        return await _drain_async(value)
+    return await value if inspect.isawaitable(value) else value
+
+
+def _is_async(func: Callable[..., Any]) -> bool:
+    body = func if inspect.isroutine(func) else type(func).__call__
+    return inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body)
+
+
+def _whole(call: Callable[[], Any]) -> Any:
+    """Call a plain function, to the end when it is a generator."""
+    try:
+        value = call()
+        return _drain(value) if inspect.isgenerator(value) else value
+    except StopIteration as error:  # asyncio cannot hand one over a thread's border
+        raise RuntimeError("StopIteration") from error
+
+
+def _drain(generator: Generator[Any, Any, Any]) -> Yielded:
+    yields: list[Any] = []
+    while True:
+        try:
+            yields.append(next(generator))
+        except StopIteration as end:
+            return _yielded(yields, returned=end.value)
+
+
+async def _drain_async(generator: AsyncGenerator[Any, Any]) -> Yielded:
+    return _yielded([item async for item in generator], returned=None)
+
+
+def _yielded(yields: list[Any], *, returned: object) -> Yielded:
+    if returned is not None or not yields:
+        return Yielded(intermediate=yields, result=returned)
+    return Yielded(intermediate=yields[:-1], result=yields[-1])
