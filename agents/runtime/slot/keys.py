@@ -6,7 +6,9 @@ deadline of an approval, and without end while a call is open or an approval is 
 `user:` state lives in slots of its own, without end: one hash per app and per person.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from agents.runtime.slot.port import SessionKey, tag
@@ -67,10 +69,11 @@ SHARED = (
 """The keys outside sessions: `{tenant:app}` or, for `us` and `um`, `{tenant:app:user}`."""
 
 
-def slot_keys(prefix: str, key: SessionKey) -> list[str]:
+@lru_cache(maxsize=1024)
+def slot_keys(prefix: str, key: SessionKey) -> Sequence[str]:
     """All keys of a session, in the order of SLOT."""
     start = f"{prefix}{{{key}}}:"
-    return [start + row.name for row in SLOT]
+    return tuple(start + row.name for row in SLOT)
 
 
 def app_state(prefix: str, key: SessionKey) -> tuple[str, str]:

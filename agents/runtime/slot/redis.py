@@ -1,6 +1,7 @@
 """Slots on Redis or Valkey, one server or a cluster: each change is one script, one round trip."""
 
 import uuid
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -41,6 +42,9 @@ from agents.runtime.slot.scripts import SCRIPTS
 from agents.runtime.slot.wire import speaker, text
 
 Client = Redis | RedisCluster
+
+SPEAKERS = 1024
+"""Of how many sessions it is remembered who spoke last: their state is fetched with the session."""
 
 _NO_ANSWER = (
     ConnectionError,
@@ -143,6 +147,7 @@ class RedisSlot:
         self._store = _Store(redis)
         self._prefix = prefix
         self._ttl = session_ttl
+        self._speakers: OrderedDict[SessionKey, str] = OrderedDict()
 
     async def ingest(
         self,
@@ -157,27 +162,31 @@ class RedisSlot:
         answer, *_ = await self._store.send(
             self._script("ingest", key, given), self._touch(key), *index
         )
+        self._expect(key, speaker(key, entry, self._speakers.get(key)))
         return answer
 
     async def begin(
         self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
     ) -> Begun | Busy:
-        """Take the session in hand; one round trip more when its words are another person's."""
+        """Take the session in hand; one round trip more when an unexpected person speaks."""
         given = {"owner": owner, "lease": lease, "window": window, "since": since}
+        expected = self._speakers.get(key, key.user)
         answer, *states = await self._store.send(
-            self._script("begin", key, given), *self._shared_state(key, key.user)
+            self._script("begin", key, given), *self._shared_state(key, expected)
         )
         match answer[0]:
             case "busy":
                 return Busy(until=int(answer[1]), now=answer[2])
             case "none":
-                return codec.nothing_begun(answer[1], _joined([], *states), user=key.user)
+                unapplied, user = (), key.user
             case _:
-                unapplied, last = answer[15:17]
-        user = speaker(key, codec.entry(answer[6]), last)
+                unapplied, user = answer[15], speaker(key, codec.entry(answer[6]), answer[16])
         await self._merge(key, unapplied)
-        if unapplied or user != key.user:
+        if unapplied or user != expected:
             states = await self._store.send(*self._shared_state(key, user))
+        if answer[0] == "none":
+            return codec.nothing_begun(answer[1], _joined([], *states), user=user)
+        self._expect(key, user)
         return codec.begun(answer, _joined(answer[8], *states), user=user)
 
     async def commit(self, key: SessionKey, commit: Commit) -> Committed:
@@ -293,6 +302,13 @@ class RedisSlot:
         answer, *_ = await self._store.send(self._script("apply", key, given), self._touch(key))
         await self._merge(key, answer[1])
         return answer[0] == 1
+
+    def _expect(self, key: SessionKey, user: str) -> None:
+        """Remember who is likely to speak next in a session."""
+        self._speakers[key] = user
+        self._speakers.move_to_end(key)
+        if len(self._speakers) > SPEAKERS:
+            self._speakers.popitem(last=False)
 
     def _script(self, name: str, key: SessionKey, given: codec.Arguments) -> Command:
         argument = codec.argument({**given, "ttl": self._ttl})

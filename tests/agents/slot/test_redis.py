@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from redis import Redis
+from redis.asyncio import RedisCluster
 from redis.exceptions import ResponseError
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
@@ -21,6 +22,7 @@ from agents.runtime.slot.scripts import SCRIPTS
 from tests.agents.slot.conftest import Stored
 from tests.agents.slot.samples import LONG, approval, ask, begin, open_session, said
 from tests.agents.slot.servers import server
+from tests.trips import trips
 
 
 def _sha256_script() -> str:
@@ -47,6 +49,30 @@ async def test_a_store_that_forgot_the_scripts(stored: Stored, key: SessionKey) 
         entry = Entry(id=f"m{n}", body={})
         assert await stored.slot.ingest(key, entry, index=[index]) == "queued"
         assert await stored.client.get(f"{stored.prefix}hint") == str(n)
+
+
+@pytest.mark.parametrize(
+    ("puts", "speaks", "expected"),
+    [
+        pytest.param("here", ["ann"], [1], id="put by this process"),
+        pytest.param("elsewhere", ["ann", "ann"], [2, 1], id="spoke in it before"),
+        pytest.param("elsewhere", ["ann", "ann", "bob"], [2, 1, 2], id="somebody new"),
+    ],
+)
+async def test_who_speaks_is_expected(
+    stored: Stored, key: SessionKey, puts: str, speaks: list[str], expected: list[int]
+) -> None:
+    """A session and its person's state are one round trip, two when it is another person."""
+    if isinstance(stored.client, RedisCluster):
+        pytest.skip("a cluster has a round trip for each node")
+    await open_session(stored.slot, replace(key, id="scripts are known"))
+    web = stored.slot if puts == "here" else RedisSlot(stored.client, prefix=stored.prefix)
+    for n, (user, most) in enumerate(zip(speaks, expected, strict=True)):
+        await web.ingest(key, Entry(id=f"m{n}", body={"user_id": user}))
+        assert await trips(lambda: begin(stored.slot, key)) == most
+        begun = await begin(stored.slot, key)
+        commit = Commit(id=f"c{n}", fence=begun.fence, version=0, pop=f"m{n}")
+        await stored.slot.commit(key, commit)
 
 
 async def test_index_commands_go_along(stored: Stored, key: SessionKey) -> None:

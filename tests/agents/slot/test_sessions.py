@@ -101,6 +101,28 @@ async def test_whose_user_state(
     assert view.state["user:me"] == "bob"
 
 
+@pytest.mark.parametrize(
+    ("spoke", "deleted", "expected"),
+    [
+        pytest.param(["ann", "bob"], False, "ann", id="somebody else is next in line"),
+        pytest.param(["bob"], True, "thread", id="the session is gone"),
+        pytest.param([None, "bob"], False, "thread", id="nobody is named"),
+    ],
+)
+async def test_whose_user_state_after_all(
+    slot: Slot, key: SessionKey, spoke: list[str | None], *, deleted: bool, expected: str
+) -> None:
+    """Who put something last is not taken for the one who speaks next."""
+    for user in ("ann", "bob", "thread"):
+        await slot.apply(replace(key, id="x", user=user), state={"user:me": user}, create=True)
+    for n, user in enumerate(spoke):
+        await slot.ingest(key, Entry(id=f"m{n}", body={"user_id": user}))
+    if deleted:
+        await slot.delete(key)
+    begun = await begin(slot, key)
+    assert (begun.state["user:me"], begun.user) == (expected, expected)
+
+
 async def test_later_state_wins(slot: Slot, key: SessionKey) -> None:
     """Each change reaches the shared state once, in order, from any session."""
     other = replace(key, id="2")
