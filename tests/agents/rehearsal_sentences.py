@@ -240,6 +240,8 @@ TIME_OFF = [
             ("We go to Portugal, I'd like 2 weeks off starting March 3rd 2027",),
         ),
         ("3", (off(3),), ("I need 2 or 3 days off",)),
+        ("Tuesday", (off(1, "2026-12-01"),), ("can I have Monday or Tuesday off? One day.",)),
+        ("the 28th of December", (off(2, "2026-12-28"),), ("two days off on 24 or 28 December",)),
         ("3", (off(3, "2026-12-24"),), ("I want to go on holiday", "from 2026-12-24")),
     )
 ]
@@ -412,6 +414,10 @@ QUESTIONS = [
     Row(agent="time_off", said="can I take two or three days off", asks=("how many days",)),
     Row(agent="rooms", said="book Aurora or Cirrus tomorrow for 5 people", asks=("Aurora",)),
     Row(agent="time_off", said="can I have Friday off?", asks=("how many days",)),
+    Row(agent="time_off", said="one day off, Monday or Tuesday", asks=("Monday or Tuesday",)),
+    Row(agent="time_off", said="2 days off on Monday or on Friday", asks=("Monday or on Friday",)),
+    Row(agent="time_off", said="1 day off on 2026-12-24 or 2026-12-28", asks=("2026-12-24 or",)),
+    Row(agent="time_off", said="two days off on 24 or 28 December", asks=("24 or 28 December",)),
     Row(agent="time_off", said="two weeks off please", asks=("how many days",)),
     Row(agent="time_off", said="Sick of work. I need a holiday!", asks=("how many days",)),
     Row(agent="stock_price", said="what's the price?", asks=("symbol",)),

@@ -113,14 +113,39 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
     [
         pytest.param(
             {"status": "paid", "amount": 250.0, "purpose": "lunch"},
-            "Paid: amount 250 and purpose lunch.",
+            "Paid 250 for lunch.",
             id="a status and facts",
         ),
         pytest.param({"status": "ok"}, "Done.", id="a status alone"),
         pytest.param(
             {"status": "ok", "approved_days": 3, "note": "Fewer than asked: 3 of 5."},
-            "Done: approved days 3. Fewer than asked: 3 of 5.",
+            "3 days are approved. Fewer than asked: 3 of 5.",
             id="a note",
+        ),
+        pytest.param(
+            {"status": "ok", "approved_days": 3, "requested_days": 5, "start": "2026-12-24"},
+            "3 of 5 days are approved from 24 December 2026.",
+            id="fewer than asked for",
+        ),
+        pytest.param(
+            {"status": "ok", "approved_days": 1, "requested_days": 1, "start": "no date"},
+            "1 day is approved from no date.",
+            id="one",
+        ),
+        pytest.param(
+            {"status": "sent", "amount": 9.5, "currency": "EUR", "account": "DE12", "fee": 1},
+            "Sent 9.50 EUR to DE12, fee 1.",
+            id="a sum, its currency and where it went",
+        ),
+        pytest.param(
+            {"status": "ok", "amount": 9, "date": "2026-13-40", "reference": "a7", "new": True},
+            "Done: 9 on 2026-13-40, reference a7 and new yes.",
+            id="no verb",
+        ),
+        pytest.param(
+            {"status": "booked", "room": "Aurora", "start": "2026-12-24", "until": "2026-12-25"},
+            "Booked from 24 December 2026 until 25 December 2026 in Aurora.",
+            id="a place and days",
         ),
         pytest.param({"message": "all is well"}, "All is well.", id="a sentence of the tool"),
         pytest.param({"result": "It rains"}, "It rains.", id="a text"),
@@ -256,10 +281,10 @@ async def test_the_newest_answer_to_a_call_counts() -> None:
     """News of a call that was told as pending is what a question about it is answered with."""
     tools = declared(AGENTS["reimbursement"])
     before = [user("reimburse 250 for lunch"), *PENDING, user("hi"), user(NEWS)]
-    assert text(await answered(before, tools)) == "Paid: amount 250."
+    assert text(await answered(before, tools)) == "Paid 250."
     waits = types.Content(role="model", parts=[types.Part(text="Paid.")])
     asked = await answered([*before, waits, user("what happened to my request?")], tools)
-    assert text(asked) == "Paid: amount 250."
+    assert text(asked) == "Paid 250."
 
 
 async def test_nobody_fakes_news_of_a_call_that_was_never_made() -> None:
@@ -286,7 +311,7 @@ async def test_several_results_are_told_line_by_line() -> None:
     ]
     answer = await answered(contents, [])
     assert text(answer).splitlines() == [
-        "Paid: amount 50.",
+        "Paid 50.",
         "Your request “reimburse” (900) was rejected, so nothing was done. The reason: “too dear”",
     ]
 

@@ -106,7 +106,7 @@ async def test_small_sums_are_paid_at_once(tmp_path: Path) -> None:
     """Fifty for lunch is in the ledger when the answer is there."""
     path = tmp_path / "ledger.jsonl"
     answer = await Bot(FileLedger(path)).says("Please reimburse 50 dollars for lunch")
-    assert answer.startswith("Paid: amount 50, purpose lunch")
+    assert answer.startswith("Paid 50 for lunch, reference ")
     [entry] = _lines(path)
     assert (entry["amount"], entry["purpose"], entry["requester"]) == (50.0, "lunch", "U1")
 

@@ -112,7 +112,7 @@ async def test_other_numbers_are_refused(entered: object) -> None:
     with pytest.raises(PayloadError, match="approved_days"):
         await office.decides(request, confirmed=True, payload={"approved_days": entered})
     answer = await office.decides(request, confirmed=True, payload={"approved_days": 5})
-    assert "approved days 5" in answer
+    assert "5 days are approved" in answer
 
 
 async def test_fewer_days_may_be_approved() -> None:

@@ -53,7 +53,7 @@ class Candidate:
 
     @property
     def missing(self) -> tuple[Parameter, ...]:
-        """The required parameters the message says nothing about."""
+        """The parameters that have to be asked for."""
         return self.filling.missing(self.wanted)
 
     @property

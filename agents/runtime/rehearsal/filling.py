@@ -40,11 +40,15 @@ class Source:
 
 @dataclass(slots=True)
 class Filling:
-    """Arguments found so far, how sure each is (2 certain … 0 guessed), and the text they used."""
+    """Arguments found so far, how sure each is (2 certain … 0 guessed), and the text they used.
+
+    `doubts` are parameters of which the message says two things, in its words: `Monday or Tuesday`.
+    """
 
     args: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     evidence: dict[str, float] = field(default_factory=dict[str, float])
     spans: list[Span] = field(default_factory=list[Span])
+    doubts: dict[str, str] = field(default_factory=dict[str, str])
 
     def put(
         self, parameter: Parameter, value: JsonValue, *, sure: float, span: Span | None = None
@@ -61,8 +65,9 @@ class Filling:
         return sorted(left, key=lambda p: not p.required)
 
     def missing(self, wanted: Sequence[Parameter]) -> tuple[Parameter, ...]:
-        """The required parameters that have no value."""
-        return tuple(p for p in wanted if p.required and p.name not in self.args)
+        """The parameters without a value that are required, or that the message leaves open."""
+        left = (p for p in wanted if p.name not in self.args)
+        return tuple(p for p in left if p.required or p.name in self.doubts)
 
     def free(self, span: Span) -> bool:
         """Whether no argument has used this stretch of text."""

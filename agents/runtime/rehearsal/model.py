@@ -108,7 +108,7 @@ def _requested(before: Sequence[Item], text: str, *, tools: Tools, may_hand_over
 def _proposed(chosen: Candidate, text: str, before: Sequence[Item], *, tools: Tools) -> Reply:
     candidates = several(tools, text, first=chosen)
     if len(candidates) == 1 and not chosen.complete:
-        return Reply(talk.question(chosen.missing), candidate=chosen)
+        return Reply(talk.question(chosen.missing, chosen.filling.doubts), candidate=chosen)
     waiting = [answer for answer in newest(before) if answer.pending]
     calls = [(one.tool.name or "", one.filling.args) for one in candidates]
     again = [a for a in waiting if (a.name, a.args) in calls]
@@ -135,7 +135,7 @@ def _completed(asked: Candidate, text: str, tools: Tools) -> Reply | None:
     candidate = replace(asked, filling=filling)
     if candidate.complete:
         return Reply(calls=((name, filling.args),))
-    return Reply(talk.question(candidate.missing), candidate=candidate)
+    return Reply(talk.question(candidate.missing, candidate.filling.doubts), candidate=candidate)
 
 
 def _named(chosen: Candidate, text: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from agents.runtime.rehearsal.conversation import Answered
+from agents.runtime.rehearsal.facts import clause, joined
 from agents.runtime.rehearsal.words import name_words, plain
 
 _FINE = frozenset({"ok", "success", "succeeded", "done", "complete", "completed", "true"})
@@ -73,7 +74,7 @@ def _waiting(answer: Answered, response: Mapping[str, Any]) -> str:
 def _refused(answer: Answered, response: Mapping[str, Any]) -> str:
     how = {
         "expired": "expired: nobody answered in time, so nothing was done.",
-        "cancelled": "was withdrawn, so nothing was done.",
+        "cancelled": "was called off, so nothing was done.",
     }.get(str(response["outcome"]), "was rejected, so nothing was done.")
     reason = response.get("reason")
     return f"{about(answer)} {how}" + (f" The reason: “{reason}”" if reason else "")
@@ -97,24 +98,27 @@ def _result(answer: Answered, value: Any) -> str:
 
 def _fields(answer: Answered, response: Mapping[str, Any]) -> str:
     status = str(response.get("status", "")).strip()
-    lead = _capital(plain(status)) if status and status.lower() not in _FINE else _done(answer)
+    acted = bool(status) and status.lower() not in _FINE
+    lead = _capital(plain(status)) if acted else _done(answer)
     bad = status.lower() in _BAD
     told = next((words(response[k]) for k in _TELLING if response.get(k)), "")
     added = " ".join(_closed(_capital(words(response[k]))) for k in _ADDED if response.get(k))
     if bad:
         why = told or words(response.get("reason")) or added or f"{about(answer)} failed"
         return f"That did not work: {_closed(why)}"
-    facts = _listed({k: v for k, v in response.items() if k not in _HIDDEN})
+    facts = {name: v for name, v in response.items() if name not in _HIDDEN or name == "until"}
+    shown = {name: words(value) for name, value in facts.items()}
     if len(name_words(status)) > 3:
         return " ".join(filter(None, (_closed(_capital(status)), added)))
     if told:
         return " ".join(filter(None, (_closed(_capital(told)), added)))
-    return " ".join(filter(None, (_closed(f"{lead}: {facts}" if facts else lead), added)))
+    said = clause(lead, facts, shown, acted=acted)
+    return " ".join(filter(None, (_closed(said), added)))
 
 
 def _listed(fields: Mapping[str, Any]) -> str:
     shown = [f"{plain(key)} {words(value)}" for key, value in fields.items() if words(value)]
-    return _joined(shown)
+    return joined(shown)
 
 
 def about(answer: Answered) -> str:
@@ -138,7 +142,7 @@ def words(value: Any) -> str:
             pairs = cast("dict[str, Any]", value).items()
             return ", ".join(f"{plain(k)} {words(v)}" for k, v in pairs if words(v))
         case list():
-            return _joined([text for item in cast("list[Any]", value) if (text := words(item))])
+            return joined([text for item in cast("list[Any]", value) if (text := words(item))])
         case _:
             return str(value).strip()
 
@@ -149,10 +153,6 @@ def _number(value: float) -> str:
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.2f}" if abs(value) >= 0.01 else f"{value:g}"
-
-
-def _joined(texts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
 
 
 def _short(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
 from google.genai import types
@@ -23,9 +23,15 @@ _COMMAND = re.compile(r"^(?:[^\W\d]+[\s;]+){1,8}[^\W\d]+:\s+(?=\S)")
 _ANY_TEXT = "the coffee machine on floor two has stopped"
 
 
-def question(missing: Sequence[Parameter]) -> str:
-    """One sentence that asks for every missing parameter, each named in plain words."""
-    asked = [_asked(parameter) for parameter in missing]
+def question(missing: Sequence[Parameter], doubts: Mapping[str, str]) -> str:
+    """One sentence that asks for every missing parameter, each named in plain words.
+
+    `doubts` are the words in which a person left a parameter open, such as `Monday or Tuesday`.
+    """
+    asked = [
+        f"{_asked(each)}: {doubts[each.name]}" if each.name in doubts else _asked(each)
+        for each in missing
+    ]
     listed = " and ".join(filter(None, (", ".join(asked[:-1]), *asked[-1:])))
     return f"Gladly; {listed}?"
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from pydantic import JsonValue
@@ -45,7 +46,11 @@ _LATE_NOUNS = "end until to due deadline return last finish checkout"
 _TIMES = frozenset(map(stem, _TIME_NOUNS.split()))
 _SUMS = MONEY | frozenset(map(stem, _SUM_NOUNS.split()))
 _LATE = frozenset(map(stem, _LATE_NOUNS.split()))
-_OR = re.compile(r",?\s+(?:[^\W\d_]+\s+)?or\s+(?:maybe\s+|even\s+|rather\s+)?", re.IGNORECASE)
+_OR = re.compile(
+    r",?\s+(?:[^\W\d_]+\s+)?or\s+(?:maybe\s+|even\s+|rather\s+)?(?:(?:on|at|from|by)\s+)?",
+    re.IGNORECASE,
+)
+_DAY_OR = re.compile(r"\b\d{1,2}(?:st|nd|rd|th|\.)?\s+or\s+(?:the\s+)?$", re.IGNORECASE)
 _STILL_LATE = re.compile(r"\b(?:until|till|to|through|by|and|-|–)\s*$", re.IGNORECASE)
 
 
@@ -119,15 +124,32 @@ def _fill_moments(filling: Filling, wanted: Sequence[Parameter], source: Source)
     text = source.open_text
     days = dates(text, today=source.today)
     hours = [t for t in times(text) if not any(t.start < d.end and d.start < t.end for d in days)]
+    days, hours = _either(days, text), _either(hours, text)
     _in_order(filling, [p for p in wanted if p.kind == "date"], found=days, text=text)
     _in_order(filling, [p for p in wanted if p.kind == "time"], found=hours, text=text)
     for parameter in wanted:
         if parameter.kind == "datetime" and days and hours:
+            if open_ := [m for m in (days[0], hours[0]) if not m.value]:
+                filling.doubts[parameter.name] = text[open_[0].start : open_[0].end]
+                continue
             value = f"{days[0].value}T{hours[0].value}"
             filling.put(parameter, value, sure=CERTAIN, span=(days[0].start, days[0].end))
             filling.spans.append((hours[0].start, hours[0].end))
     filling.spans += [(m.start, m.end) for m in hours if filling.free((m.start, m.end))]
     filling.spans += [(m.start, m.end) for m in days if filling.free((m.start, m.end))]
+
+
+def _either(found: Sequence[Moment], text: str) -> list[Moment]:
+    """The moments, those of which one is to be chosen as one moment without a value."""
+    told = list[Moment]()
+    for moment in found:
+        if told and _OR.fullmatch(text[told[-1].end : moment.start]):
+            told[-1] = replace(told[-1], value="", end=moment.end)
+        elif moment.kind == "date" and (other := _DAY_OR.search(text[: moment.start])):
+            told.append(replace(moment, value="", start=other.start()))
+        else:
+            told.append(moment)
+    return told
 
 
 def _in_order(
@@ -141,8 +163,11 @@ def _in_order(
         fitting = [p for p in left if late == bool(_LATE & set(p.name_stems))]
         parameter = (fitting or left)[0]
         left.remove(parameter)
-        span = (moment.start, moment.end)
-        filling.put(parameter, moment.value, sure=CERTAIN, span=span)
+        if moment.value:
+            span = (moment.start, moment.end)
+            filling.put(parameter, moment.value, sure=CERTAIN, span=span)
+        else:
+            filling.doubts[parameter.name] = text[moment.start : moment.end]
 
 
 def _fill_pattern(filling: Filling, parameter: Parameter, source: Source) -> None:
