@@ -103,7 +103,8 @@ async def opened(
             tickets=tickets,
             agents=[*agents, guide(agents)],
         )
-        work = _work(settings, desk, stack)
+        await desk.recall.look()
+        work = (*_work(settings, desk, stack), desk.recall.run)
         door = await stack.enter_async_context(AsyncExitStack())
         port = await _open_door(settings, desk, door)
         logs.info("bot.started", roles=",".join(settings.roles), port=port)
@@ -168,9 +169,7 @@ async def store_findings(settings: Settings, *, wait: float) -> Sequence[doctor.
     """What is wrong with the store; raises StoreUnavailable when it does not answer in time."""
     async with AsyncExitStack() as stack:
         client = await _connected(settings, stack, wait=wait)
-        return await doctor.look(
-            client, production=bool(settings.dyno), durable=settings.require_durable_store
-        )
+        return await doctor.look(client, _demands(settings), prefix=settings.key_prefix)
 
 
 async def ask_model(settings: Settings) -> None:
@@ -185,10 +184,16 @@ async def ask_model(settings: Settings) -> None:
 async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
     """A client of the store, which answers and may be used."""
     client = await _connected(settings, stack, wait=wait)
-    await doctor.check_store(
-        client, production=bool(settings.dyno), durable=settings.require_durable_store
-    )
+    await doctor.check_store(client, _demands(settings), prefix=settings.key_prefix)
     return client
+
+
+def _demands(settings: Settings) -> doctor.Demands:
+    return doctor.Demands(
+        production=bool(settings.dyno),
+        durable=settings.require_durable_store,
+        connections=settings.connections,
+    )
 
 
 async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) -> Client:
@@ -196,9 +201,9 @@ async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) 
         url = settings.redis_url.get_secret_value()
     else:
         url = (await stack.enter_async_context(EmbeddedStore(settings.data_dir))).url
-    if settings.dyno and url.startswith("rediss://"):
-        logs.warning("settings.unsafe", why="Heroku's store proves its name by no known authority")
-    client = connect(url, verify=not settings.dyno)
+    if url.startswith("rediss://") and not settings.verified:
+        logs.warning("settings.unsafe", why="nobody checks that the store is the one it says it is")
+    client = connect(url, connections=settings.connections, verify=settings.verified)
     stack.push_async_callback(client.aclose)
     await doctor.wait_for_store(client, seconds=wait)
     return client

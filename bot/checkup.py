@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 import aiohttp
@@ -30,6 +31,11 @@ WAIT = 5.0
 """Seconds that each part is given to answer in."""
 
 WHERE_IT_IS = "It is the Bot User OAuth Token, under OAuth & Permissions."
+
+LEVELS: Mapping[str, Literal["ok", "warn", "wrong"]] = MappingProxyType(
+    {"refuse": "wrong", "warn": "warn", "note": "ok"}
+)
+"""What a finding about the store is for the bot."""
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP = re.compile(r"S[A-Z0-9]{2,}")
@@ -112,11 +118,11 @@ async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     except BotError as error:
         yield Finding("wrong", "store", f"{error} Check REDIS_URL.")
         return
-    for each in found:
-        level = "wrong" if each.level == "refuse" else "warn"
-        yield Finding(level, "store", f"{each.text[:1].upper()}{each.text[1:]}.")
-    if not found:
+    if all(each.level == "note" for each in found):
         yield Finding("ok", "store", "It answers and keeps what it is given.")
+    for each in found:
+        level = LEVELS[each.level]
+        yield Finding(level, "store", f"{each.text[:1].upper()}{each.text[1:]}.")
 
 
 async def _slack(

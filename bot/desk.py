@@ -19,7 +19,7 @@ from agents import (
     Slot,
     TicketSystem,
 )
-from bot import logs
+from bot import doctor, logs
 from bot.approvals.board import Board
 from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
@@ -28,8 +28,10 @@ from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
 from bot.index import Client, Index
 from bot.outbox import Outbox
+from bot.recall import Recall
 from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
+from bot.slack import emptied
 from bot.slack.anchor import DailyAnchor
 from bot.slack.clicks import Clicks
 from bot.slack.groups import Groups
@@ -54,6 +56,7 @@ class Desk:
     crash: CrashPoint
     slot: Slot
     index: Index
+    recall: Recall
     slack: Workspace
     agents: Sequence[Agent]
     routes: Mapping[str, Route]
@@ -85,18 +88,21 @@ def furnished(
     policies = usable(book(settings, agents))
     for complaint in policies.complaints:
         logs.warning("settings.unsafe", why=complaint.text)
+    recall = _recall(settings, store, hints, slack=slack)
     people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
     groups = Groups(slack.replies, people, roles=settings.approver_roles, clock=time.monotonic)
     return Desk(
         crash=crash,
         slot=slot,
         index=index,
+        recall=recall,
         slack=slack,
         agents=agents,
         routes=routes,
         rules=_rules(
             settings,
             index=index,
+            recall=recall,
             slack=slack,
             kept=policies,
             groups=groups,
@@ -110,10 +116,21 @@ def furnished(
     )
 
 
+def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace) -> Recall:
+    """What knows how well the store remembers, and tells the approvers when it was emptied."""
+    channel = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
+    return Recall(
+        index,
+        forgets=partial(doctor.forgetful, store),
+        tell=partial(emptied.tell, slack.replies, channel) if channel else None,
+    )
+
+
 def _rules(
     settings: Settings,
     *,
     index: Index,
+    recall: Recall,
     slack: Workspace,
     kept: Book,
     groups: Groups,
@@ -135,6 +152,7 @@ def _rules(
             defaults=defaults,
             channel=channel,
             name=people.name,
+            unsaved=recall.unsaved,
         )
 
     return rules
@@ -249,6 +267,7 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         team=identity.team,
         run_for=settings.execution_ttl,
         standing=desk.groups.standing,
+        lost=desk.recall.lost,
     )
     home = Home(
         board=Board(desk.slot, recent=desk.index.recent, waiting=desk.index.waiting),

@@ -96,11 +96,11 @@ MARK = """#!lua flags=allow-oom
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local since, emptied = unpack(redis.call('HMGET', KEYS[1], 'since', 'emptied'))
+local lost = ARGV[2] == '1' or (ARGV[1] ~= '' and ARGV[1] ~= since)
 if not since then
   since = (ARGV[1] ~= '' or redis.call('DBSIZE') == 0) and string.format('%d', now) or '0'
   redis.call('HSET', KEYS[1], 'since', since)
 end
-local lost = ARGV[2] == '1' or (ARGV[1] ~= '' and ARGV[1] ~= since)
 if emptied or not lost then return { since, emptied or '0', 0 } end
 redis.call('HSET', KEYS[1], 'emptied', now)
 return { since, string.format('%d', now), 1 }

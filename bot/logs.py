@@ -48,6 +48,7 @@ Event = Literal[
     "click.unknown",
     "store.unavailable",
     "store.unsafe",
+    "store.emptied",
     "slack.request_refused",
     "slack.request_failed",
     "slack.rate_limited",

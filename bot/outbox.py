@@ -125,6 +125,7 @@ class Debt:
         only = None if all_approvals else ()
         view = await self._slot.read(self.key, parts=("posts", "approvals"), only=only)
         if view is None:
+            self.posts, self.inbox = [], 0
             return
         left = view.lease - view.now if view.owner == self._owner else 0
         self._ours_until = asked + left / 1000

@@ -9,8 +9,10 @@ name. Nothing else in the bot reads the environment.
 import os
 import re
 import tomllib
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
@@ -42,6 +44,10 @@ REHEARSAL = "rehearsal"
 
 Role = Literal["web", "worker", "clock"]
 
+CONNECTIONS: Mapping[Role, int] = MappingProxyType({"web": 3, "worker": 4, "clock": 2})
+"""Connections to the store by role; of a worker's one waits. Two releases overlap in a deploy, and
+the smallest plans take 20."""
+
 _PEOPLE = re.compile(r"[UWS][A-Z0-9]{2,}")
 
 
@@ -66,6 +72,17 @@ class Settings(BaseSettings):
     )
     require_durable_store: bool = Field(
         default=False, description="Refuse a store that forgets everything when it restarts."
+    )
+    store_verify: bool | None = Field(
+        default=None,
+        description="Check the certificate behind rediss://. None: except on a dyno, whose store"
+        " signs for itself.",
+    )
+    store_connections: int | None = Field(
+        default=None,
+        ge=2,
+        description="Connections to the store that this process opens at the most. None: web 3,"
+        " worker 4, clock 2.",
     )
     key_prefix: str = Field(
         default="b:",
@@ -351,6 +368,16 @@ class Settings(BaseSettings):
                 " SLACK_BOT_TOKEN and runs as an app for many workspaces"
             )
         return self
+
+    @property
+    def verified(self) -> bool:
+        """Whether the store has to prove that it is the one that REDIS_URL names."""
+        return not self.dyno if self.store_verify is None else self.store_verify
+
+    @property
+    def connections(self) -> int:
+        """How many connections to the store this process opens at the most."""
+        return self.store_connections or sum(CONNECTIONS[role] for role in self.roles)
 
     def require_slack(self) -> None:
         """Refuse to run without a workspace, or with half of what it takes.

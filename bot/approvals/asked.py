@@ -73,6 +73,7 @@ def _opened(
         update={
             "copies": copies,
             "notice": f"asked:{request_id}",
+            "unsaved": rules.unsaved,
             "reminders": moments.reminders,
             "escalations": _escalations(moments, approval, scene),
         }

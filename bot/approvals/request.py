@@ -93,7 +93,7 @@ class Approval(Frozen):
     the model left out, `secrets` those that no card shows, `changes` what is different since people
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
     whether it happened. `tried` is the last attempt that did not count, so that another one at the
-    same moment is another change.
+    same moment is another change. `unsaved`: nothing of this was on a disk when it was asked.
     """
 
     id: str
@@ -131,6 +131,7 @@ class Approval(Frozen):
     decided_by: str | None = None
     decided_at: int | None = None
     tried: str = ""
+    unsaved: bool = False
 
     def record(self) -> Record:
         """The approval as the slot keeps it."""

@@ -30,7 +30,8 @@ class Rules:
     """How questions are put; `due` and `seen` are commands for the index of approvals.
 
     `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
-    cards, None for DMs. `name` says what the person with an id is called.
+    cards, None for DMs. `name` says what the person with an id is called. `unsaved`: the store
+    writes nothing to disk.
     """
 
     due: Due
@@ -42,6 +43,7 @@ class Rules:
     defaults: Defaults = field(default_factory=Defaults)
     channel: str | None = None
     name: Callable[[str], str] = str
+    unsaved: bool = False
 
     def declared(self, question: Question | Approval) -> tuple[ApprovalPolicy, ...]:
         """The policies for one call, as its arguments want them."""

@@ -5,7 +5,9 @@ stored approval. The rest (the card's new face, the agent going on) follows from
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -25,12 +27,20 @@ from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Posted, Refused, Replies, Result
 from bot.slack.text import escaped
+from bot.turns import thread_of
 
 INACTIVE = "This button is no longer active."
+EMPTIED = (
+    "This request is no longer on record: the bot's store was emptied after it was asked. Nothing"
+    " was decided and nothing runs; please ask for it again."
+)
 WHO = "I could not check who you are just now, so nothing was decided. Please try again."
 AGAIN = "That did not open in time. Please click again."
+_STAMP = re.compile(r"\d+\.\d+")
 OUTSIDER = "Only people of this workspace can use this."
 
+Lost = Callable[[float], Awaitable[bool]]
+"""Whether what is missing, and was in Slack at a moment (s), was lost with all that was stored."""
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due, for the pipeline of its slot."""
 
@@ -52,6 +62,7 @@ class Clicks:
         team: str,
         run_for: timedelta | None,
         standing: Standing | None = None,
+        lost: Lost | None = None,
     ) -> None:
         """Keep the parts; `team` is our workspace, `standing` knows groups and roles."""
         self._slot = slot
@@ -61,6 +72,7 @@ class Clicks:
         self._team = team
         self._run_for = run_for
         self._standing = standing
+        self._lost = lost
         self._changed: Callable[[str], Coroutine[Any, Any, None]] | None = None
         self._notes: set[asyncio.Task[None]] = set()
 
@@ -152,6 +164,8 @@ class Clicks:
             index=self._ring(key),
             standing=self._standing,
         )
+        if outcome.kind == "unknown" and await self._is_lost(key, decision.card):
+            outcome = replace(outcome, sentence=EMPTIED, code="emptied")
         told = {
             "approval": decision.button.approval,
             "session": decision.button.session,
@@ -175,7 +189,8 @@ class Clicks:
         """Open a modal that shows the stored approval, or asks for its values."""
         approval = await self._approval(key, button)
         if approval is None:
-            self.tell(click.by, click.place, INACTIVE)
+            lost = await self._is_lost(key, click.card)
+            self.tell(click.by, click.place, EMPTIED if lost else INACTIVE)
         elif click.action == REJECT:
             await self._open(click, reject_view(approval, click))
         elif click.action == FORM:
@@ -200,6 +215,13 @@ class Clicks:
         view = await self._slot.read(key, parts=("approvals",), only=(button.approval,))
         approval = readable(view.approvals).get(button.approval) if view else None
         return approval if approval and button.fits(approval) else None
+
+    async def _is_lost(self, key: SessionKey, card: str) -> bool:
+        """Whether the store was emptied since a card was posted, or its thread begun."""
+        stamp = card.partition("|")[2] or thread_of(key).ts
+        if self._lost is None or not _STAMP.fullmatch(stamp):
+            return False
+        return await self._lost(float(stamp))
 
     def _session(self, button: Button | None) -> SessionKey | None:
         """The session of a button; None for a forged one or one of another workspace."""

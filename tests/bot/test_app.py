@@ -41,14 +41,14 @@ def settings(slack: LocalSlack, url: str | None, folder: Path, **given) -> Setti
 @pytest.mark.parametrize(
     ("roles", "parts"),
     [
-        pytest.param(["web", "worker", "clock"], (True, 2), id="all three"),
-        pytest.param(["web"], (True, 0), id="web only listens"),
-        pytest.param(["worker"], (False, 1), id="worker only works"),
-        pytest.param(["clock"], (False, 1), id="clock only ticks"),
+        pytest.param(["web", "worker", "clock"], (True, 3), id="all three"),
+        pytest.param(["web"], (True, 1), id="web only listens"),
+        pytest.param(["worker"], (False, 2), id="worker only works"),
+        pytest.param(["clock"], (False, 2), id="clock only ticks"),
     ],
 )
 async def test_a_process_has_the_parts_of_its_roles(slack, store_url, tmp_path, roles, parts):
-    """Each role brings its part and no other."""
+    """Each role brings its part and no other; every process looks after its store."""
     async with app.opened(settings(slack, store_url, tmp_path, roles=roles)) as bot:
         assert (bot.port > 0, len(bot.work)) == parts
 

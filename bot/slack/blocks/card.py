@@ -38,6 +38,9 @@ UNKNOWN = (
     " it does not run again by itself."
 )
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
+UNSAVED = (
+    ":warning: This bot's memory is not saved to disk: a restart of its store forgets this request."
+)
 HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
@@ -93,7 +96,7 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
         button("Reject", action=REJECT, value=value, style="danger"),
     ]
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
-    return Rendered(text, [rich(asks), small(_terms(approval)), buttons])
+    return Rendered(text, [rich(asks), small(_terms(approval)), *_unsaved(approval), buttons])
 
 
 def twins(approval: Approval, among: Iterable[Approval]) -> tuple[int, int]:
@@ -173,7 +176,13 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
         ]
     form = form if fits and not left_out else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
-    return [*form, small(_terms(approval), before=_then(approval)), buttons]
+    told = small(_terms(approval), before=_then(approval))
+    return [*form, told, *_unsaved(approval), buttons]
+
+
+def _unsaved(approval: Approval) -> list[Block]:
+    """That the store may forget what is asked here, where it writes nothing to disk."""
+    return [small(UNSAVED)] if approval.unsaved else []
 
 
 def _then(approval: Approval) -> str:

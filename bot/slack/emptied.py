@@ -1,0 +1,25 @@
+"""Says in the approvers' channel that the store was emptied, for nothing in a store can say so."""
+
+from datetime import UTC, datetime
+
+from bot import logs
+from bot.slack.blocks import answer
+from bot.slack.replies import Posted, Refused, Replies
+from bot.turns import Thread
+
+
+async def tell(replies: Replies, channel: str, at: int) -> bool:
+    """Post that it was noticed at a moment (ms); whether there is nothing more to be tried."""
+    noticed = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    (message,) = answer(
+        f"The memory of this bot was emptied; it was noticed on {noticed}. Requests from before are"
+        " forgotten: their cards do nothing any more, and what was approved and had not run will"
+        " not run. Please ask again for what is still wanted."
+    )
+    name = f"emptied:{at}"
+    thread = Thread(channel)
+    result = await replies.find(thread, id=name) or await replies.post(thread, message, id=name)
+    if isinstance(result, Posted):
+        return True
+    logs.warning("outbox.refused", post=name, code=type(result).__name__)
+    return isinstance(result, Refused)

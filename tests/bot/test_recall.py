@@ -1,0 +1,154 @@
+"""What a process knows of its store's memory: since when, whether on disk, whether emptied."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from agents.runtime.slot.redis import connect
+from bot import doctor, recall
+from bot.index import Client, Index
+from bot.recall import Recall
+from tests.agents.slot.servers import server
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """A cluster of one node."""
+    with server(cluster=True) as url:
+        yield url
+
+
+@pytest.fixture(params=["single", "cluster"])
+async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
+    """A client of each kind of store, empty."""
+    clustered = request.param == "cluster"
+    url = request.getfixturevalue("cluster" if clustered else "store_server")
+    async with connect(url, cluster=clustered) as client:
+        await client.flushall()
+        yield client
+
+
+async def saved() -> bool:
+    """A store that writes to disk."""
+    return False
+
+
+class Told:
+    """Whom it is told: keeps the moments, and has no time for the first `busy` ones."""
+
+    def __init__(self, *, busy: int = 0) -> None:
+        self.moments: list[int] = []
+        self.busy = busy
+
+    async def __call__(self, at: int) -> bool:
+        """Hear it, or not yet."""
+        self.busy -= 1
+        if self.busy >= 0:
+            return False
+        self.moments.append(at)
+        return True
+
+
+async def test_a_new_store_remembers_from_now_on(client: Client):
+    """The first bot marks it with the store's time; those who come later find that mark."""
+    index = Index(client)
+    before = await index.now()
+    first = await index.mark(None)
+    assert before <= first.since <= await index.now()
+    assert (first.emptied, first.news) == (0, False)
+    assert await index.mark(None) == await index.mark(first.since) == first
+    assert await index.marker() == first
+
+
+async def test_a_store_in_use_that_is_marked_late(client: Client):
+    """Nobody knows since when it remembers, so nothing that is missing is put down to that."""
+    await client.set("b:{something}:old", "1")
+    watch = Recall(Index(client), forgets=saved)
+    await watch.look()
+    assert await watch.lost(0.0) is False
+    assert await Index(client).marker() == await Index(client).mark(None)
+
+
+async def test_whoever_saw_it_before_sees_that_it_was_emptied(client: Client, caplog):
+    """Of all processes one tells it, in one line and one message; a second time it is news."""
+    told = Told()
+    watches = [Recall(Index(client), forgets=saved, tell=told) for _ in range(3)]
+    for watch in watches:
+        await watch.look()
+    for times in (1, 2):
+        await client.flushall()
+        with caplog.at_level(logging.ERROR, logger="countersign"):
+            await asyncio.gather(*(watch.look() for watch in watches))
+            await asyncio.gather(*(watch.look() for watch in watches))
+        assert len(told.moments) == times
+        assert [record.msg for record in caplog.records] == ["store.emptied"] * times
+
+
+async def test_a_process_that_comes_later_sees_it_by_what_is_missing(client: Client):
+    """What was in Slack before the store's memory begins was lost; what came later was not."""
+    told = Told()
+    watch = Recall(Index(client), forgets=saved, tell=told)
+    await watch.look()
+    marker = await Index(client).marker()
+    assert marker is not None
+    assert await watch.lost(marker.since / 1000 + 1) is False
+    assert await watch.lost(marker.since / 1000 - 1) is True
+    await watch.look()
+    assert len(told.moments) == 1
+    assert await watch.lost(marker.since / 1000 - 1) is True
+    await watch.look()
+    assert len(told.moments) == 1
+
+
+async def test_what_could_not_be_told_is_told_later(client: Client):
+    """Slack that does not answer costs nothing but time."""
+    told = Told(busy=2)
+    watch = Recall(Index(client), forgets=saved, tell=told)
+    await watch.look()
+    await client.flushall()
+    for expected in (0, 0, 1, 1):
+        await watch.look()
+        assert len(told.moments) == expected
+
+
+async def test_it_looks_again_and_again_whatever_the_store_does(store_url, monkeypatch):
+    """A store that is away for a while is looked at when it is back."""
+    monkeypatch.setattr(recall, "LOOK", 0.02)
+    stopping = asyncio.Event()
+    seen = asyncio.Event()
+
+    async def tell(_at: int) -> bool:
+        seen.set()
+        return True
+
+    async with connect(store_url) as client:
+        watch = Recall(Index(client), forgets=lambda: doctor.forgetful(client), tell=tell)
+        await watch.look()
+        running = asyncio.create_task(watch.run(stopping))
+        await client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
+        await client.flushall()
+        await asyncio.wait_for(seen.wait(), 5)
+        stopping.set()
+        await asyncio.wait_for(running, 1)
+    assert watch.unsaved is True
+
+
+@pytest.mark.parametrize(
+    ("options", "unsaved"),
+    [
+        pytest.param(["--appendonly", "yes"], False, id="an append-only file"),
+        pytest.param([], True, id="memory only"),
+    ],
+)
+async def test_whether_it_is_saved_is_looked_up_anew(options, unsaved):
+    """The configuration of a running store may change either way."""
+    with server(*options) as url:
+        async with connect(url) as client:
+            watch = Recall(Index(client), forgets=lambda: doctor.forgetful(client))
+            await watch.look()
+            assert watch.unsaved is unsaved
+            await client.config_set("appendonly", "yes" if unsaved else "no")
+            await watch.look()
+            assert watch.unsaved is not unsaved
