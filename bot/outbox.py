@@ -16,8 +16,10 @@ from pydantic import JsonValue
 
 from agents import Event, Post, Record, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
+from bot.approvals.kin import kin
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
+from bot.approvals.scene import USER
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
@@ -31,7 +33,7 @@ looks for it when it has long been there."""
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
-PROMPTS = ("reminder", "escalation")
+PROMPTS = ("reminder", "escalation", "moved_on", "ruling")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a post or its record is not what this release expects."""
 NOT_SHOWN = (
@@ -318,12 +320,15 @@ class Debt:
         return Message(thread, [await self._shown(_kind(post), approval, channel=channel)])
 
     def _prompt(self, post: Post) -> Message:
-        """A reminder or escalation under its card; nothing once the question is closed."""
-        approval = self._approval(post)
+        """A line under a card; only what an operator did is told once the question is closed."""
+        approval, kind = self._approval(post), _kind(post)
         place = Thread(*self._places.get(post.after or "", "").split("|"))
-        if approval is None or approval.status != "pending" or not place.ts:
+        if approval is None or not place.ts:
             return Message(place, [])
-        return Message(place, [blocks.prompt(approval, kind=_kind(post))])
+        if (approval.status == "pending") == (kind == "ruling"):
+            return Message(place, [])
+        by = str(post.body.get("by") or "")
+        return Message(place, [blocks.prompt(approval, kind=kind, by=by)])
 
     async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
         """A card or the line in the thread, as the record is now, for those in a channel."""
@@ -332,18 +337,33 @@ class Debt:
             return blocks.asked(approval, now=self._now, shared=shared)
         if shared:
             return blocks.withheld(approval, now=self._now)
-        twin = blocks.twins(approval, self.approvals.values())
+        moved_on = kind == "card_update" and await self._moved_on(approval)
+        stands = kin(approval, self.approvals.values(), moved_on=moved_on)
         result = await self._result(approval)
-        return blocks.card(approval, now=self._now, twin=twin, result=result)
+        return blocks.card(approval, now=self._now, kin=stands, result=result)
 
     async def _result(self, approval: Approval) -> str:
         """What the call of an approval brought, in one line; empty while it has not run."""
-        if approval.status not in ("done", "failed"):
+        if approval.status not in ("done", "failed", "void"):
             return ""
+        return _response(await self._newest_events(), approval.call_id)
+
+    async def _moved_on(self, approval: Approval) -> bool:
+        """Whether people wrote in the conversation after a question that is still open."""
+        if approval.status != "pending":
+            return False
+        asked = int(approval.id.partition("-")[0])
+        return any(
+            event.author == USER and event.said and not event.branch and event.version > asked
+            for event in await self._newest_events()
+        )
+
+    async def _newest_events(self) -> Sequence[Event]:
+        """The session's newest events, read once for all posts that are owed."""
         if self._events is None:
             view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
             self._events = view.events if view else ()
-        return _response(self._events, approval.call_id)
+        return self._events
 
     def _approval(self, post: Post) -> Approval | None:
         """The approval a post is about; raises ValueError when its record cannot be read."""

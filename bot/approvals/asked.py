@@ -32,11 +32,17 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
         owed = [posts.card(approval, copy) for copy in approval.copies]
         owed.append(posts.asked(approval, scene.thread))
         settling = _superseded(request_id, question, scene)
+    outdated = [
+        each
+        for each in scene.approvals.values()
+        if each.call_id == question.call_id and each.id != request_id
+    ]
+    mark = f"n{event.version}"
     return Plan(
         companions=Companions(
             approvals=(approval.record(),),
-            settles=_outdated(request_id, question, scene),
-            posts=owed,
+            settles=[settle for each in outdated for settle in _outdated(each, question)],
+            posts=[*(post for each in outdated for post in posts.updates(each, mark=mark)), *owed],
             audit=(audit.opened(approval),),
             notes={question.call_id: _note(approval, name=scene.rules.name)},
             index=_due(approval, settling, scene=scene),
@@ -64,6 +70,7 @@ def _opened(
         deadline=moments.deadline,
         initial=scene.initial(question),
         run_for=moments.run_for // timedelta(milliseconds=1) if moments.run_for else None,
+        run=event.invocation_id,
     )
     if not asked:
         return approval
@@ -125,16 +132,11 @@ def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonVa
     return note
 
 
-def _outdated(request_id: str, question: Question, scene: Scene) -> tuple[Settle, ...]:
-    """Approved requests for the very call that is asked about anew: it runs on none of them."""
-    older = [
-        each.id
-        for each in scene.approvals.values()
-        if each.call_id == question.call_id and each.id != request_id
-    ]
-    voided = [Settle(id=each, sources=("approved",), status="void") for each in older]
-    unknown = [Settle(id=each, sources=("started",), status="unknown") for each in older]
-    return (*voided, *(unknown if question.unknown else ()))
+def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
+    """An approved request for the very call that is asked about anew: it runs on that no more."""
+    voided = Settle(id=older.id, sources=("approved",), status="void")
+    unknown = Settle(id=older.id, sources=("started",), status="unknown")
+    return (voided, unknown) if question.unknown else (voided,)
 
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:

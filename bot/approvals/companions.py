@@ -22,6 +22,7 @@ from bot.approvals.scene import USER, Plan, Scene, merged, requester
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
     """What goes into the slot together with these new events, which have their versions."""
     plans = [_said(event, scene) for event in events]
+    plans += [_moved_on(event, scene) for event in events]
     plans += [_paid(event, scene) for event in events]
     plans += [_answered(event, scene) for event in events]
     plans += [asked(event, request_id, scene) for event in events for request_id in event.questions]
@@ -40,6 +41,17 @@ def _said(event: Event, scene: Scene) -> Plan:
     if event.error_code:
         said = faults.sentence(event.error_code)
         owed.append(posts.notice(f"o:{event.version}:1", scene.thread, text=said, asker=asker))
+    return Plan(companions=Companions(posts=owed))
+
+
+def _moved_on(event: Event, scene: Scene) -> Plan:
+    """That somebody wrote while people were being asked, who may not see it where they are."""
+    if event.author != USER or not event.said or event.branch:
+        return Plan()
+    asked = (call.request or "" for call in scene.story.open.values() if call.status == "asked")
+    waiting = [scene.approvals[name] for name in asked if name in scene.approvals]
+    by = event.user_id or ""
+    owed = [post for each in waiting for post in posts.moved_on(each, by=by)]
     return Plan(companions=Companions(posts=owed))
 
 

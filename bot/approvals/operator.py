@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_payload
+from bot.approvals import posts
 from bot.approvals.decide import pauses
 from bot.approvals.decision import change
 from bot.approvals.request import Approval, Command, closed, late, ruled
@@ -57,7 +58,8 @@ async def rule(
         if isinstance(after, Ruled):
             return after
         changed = change(before, after, now=view.now, head=view.audit_head)
-        if (await slot.decide(key, replace(changed, index=index))).kind == "ok":
+        owed = (*changed.posts, *posts.ruled(after))
+        if (await slot.decide(key, replace(changed, posts=owed, index=index))).kind == "ok":
             return Ruled("ruled", f"It is {after.status} now, by {after.decided_by}.")
     raise StoreUnavailable(f"the approval {approval.id} changes all the time")
 

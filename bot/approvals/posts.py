@@ -70,6 +70,27 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
     return (*under, *(card(after, copy) for copy in after.copies[len(before.copies) :]))
 
 
+def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:
+    """Under each card that is elsewhere: that somebody wrote where it was asked. Said once."""
+    return tuple(
+        Post(
+            id=f"{copy.post}@moved",
+            body={"kind": "moved_on", "approval": approval.id, "by": by},
+            after=copy.post,
+        )
+        for copy in approval.copies
+        if not copy.thread_ts
+    )
+
+
+def ruled(approval: Approval) -> tuple[Post, ...]:
+    """Under each card: that an operator closed it, in place of those who were asked."""
+    body = {"kind": "ruling", "approval": approval.id}
+    return tuple(
+        Post(id=f"{copy.post}@ruled", body={**body}, after=copy.post) for copy in approval.copies
+    )
+
+
 def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
     """Every copy of the card and the line in the thread, shown again after change `mark`."""
     places = [("card_update", copy.post) for copy in approval.copies]

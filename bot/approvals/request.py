@@ -83,7 +83,8 @@ class Approval(Frozen):
     """A question to people about one call, everything a card, a decision and an audit need.
 
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
-    `args` are the arguments as they will run. Times are milliseconds of the store's clock, None
+    `run` is the invocation that asks. `args` are the arguments as they will run, `precondition` is
+    what the call depends on besides them. Times are milliseconds of the store's clock, None
     means never. `nonce` is on the card's buttons. `payload` has the question's initial values, and
     once approved the agreed ones. `notice` is the post of the line in the requester's thread. `why`
     narrows a status: `withdrawn`, `superseded`, `nobody`.
@@ -102,8 +103,10 @@ class Approval(Frozen):
     agent: str
     tool: str
     requester: str
+    run: str = ""
     hint: str = ""
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    precondition: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     defaults: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
@@ -164,6 +167,7 @@ def opened(
     deadline: int | None,
     initial: JsonValue = None,
     run_for: int | None = None,
+    run: str = "",
 ) -> Approval:
     """The approval that a question opens; `initial` are the values its inputs start with."""
     return Approval(
@@ -176,7 +180,8 @@ def opened(
         deadline=deadline,
         payload=initial if isinstance(initial, dict) else None,
         run_for=run_for,
-        **question.model_dump(exclude={"dynamic", "ended"}),
+        run=run,
+        **question.model_dump(exclude={"dynamic", "ended", "kept"}),
     )
 
 

@@ -1,7 +1,7 @@
 """What people see in Slack: answers, cards, the lines under a request, modals; pure."""
 
 from bot.slack.blocks.answer import answer
-from bot.slack.blocks.card import card, twins, withheld
+from bot.slack.blocks.card import card, withheld
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.ticket import ticket
@@ -19,6 +19,5 @@ __all__ = [
     "shortened",
     "ticket",
     "told_view",
-    "twins",
     "withheld",
 ]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
@@ -50,6 +50,12 @@ def arguments(approval: Approval) -> list[Argument]:
     ]
 
 
+def depends_on(approval: Approval) -> list[Argument]:
+    """What a call depends on besides its arguments, without the values of secret ones."""
+    found = [_argument(name, value, default=False) for name, value in approval.precondition.items()]
+    return [replace(each, value=concealed(approval, each.value)) for each in found]
+
+
 def concealed(approval: Approval, text: str) -> str:
     """A text about a call, without the values of its secret arguments and what looks like one."""
     kept = [leaf for name in approval.secrets for leaf in _leaves(approval.args.get(name))]
@@ -70,11 +76,11 @@ def _leaves(value: JsonValue) -> list[str]:
     return [value if isinstance(value, str) else json.dumps(value)]
 
 
-def listed(shown: Sequence[Argument]) -> tuple[list[Block], bool]:
+def listed(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> tuple[list[Block], bool]:
     """The arguments as blocks, and whether anything of them had to be left out."""
     if not shown:
         return [rich(section(said("It takes no arguments.")))], False
-    room, parts, left_out = ALL_LIMIT, list[Block](), False
+    parts, left_out = list[Block](), False
     for place, argument in enumerate(shown):
         if place == COUNT_LIMIT or room < NAME_LIMIT:
             more = f"… and {len(shown) - place:,} more arguments"

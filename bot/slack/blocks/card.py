@@ -1,18 +1,27 @@
 """The card on which people approve or reject one call."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pydantic import JsonValue
 
 from bot.approvals.button import encode
+from bot.approvals.kin import ALONE, Kin
 from bot.approvals.request import Approval, against, agreed, late
 from bot.approvals.terms import Policy
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
-from bot.slack.blocks.arguments import Argument, arguments, concealed, in_one_line, listed, titled
+from bot.slack.blocks.arguments import (
+    Argument,
+    arguments,
+    concealed,
+    depends_on,
+    in_one_line,
+    listed,
+    titled,
+)
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import outcome, rejection
+from bot.slack.blocks.relation import relation
 from bot.slack.blocks.rendered import (
     TEXT_LIMIT,
     Block,
@@ -45,6 +54,8 @@ HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
 CHANGES_LIMIT = 1_500
+CONDITIONS = "It depends on this, which is looked at again right before it runs:"
+CONDITIONS_LIMIT = 1_500
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
 WARNING = (
@@ -58,23 +69,25 @@ class _Told:
 
     hint: str
     arguments: list[Argument]
+    depends_on: list[Argument]
     deceiving: bool
 
 
-def card(
-    approval: Approval, *, now: int, twin: tuple[int, int] = (1, 1), result: str = ""
-) -> Rendered:
+def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") -> Rendered:
     """The card as it has to look at `now` (milliseconds, the store's clock).
 
-    `twin` is which one of how many equal calls of one turn this is; `result` is what the call
-    brought, once it ran.
+    `kin` is how it stands among the others of its conversation; `result` is what the call brought,
+    once it ran.
     """
     told = _told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
     call, left_out = listed(told.arguments)
-    blocks = [_what(approval, twin), *_changes(approval), *_hint(approval, told), *call]
+    conditions, more_left_out = _conditions(told)
+    left_out = left_out or more_left_out
+    blocks = [_what(approval, kin), *_changes(approval), *_hint(approval, told), *call, *conditions]
     if told.deceiving:
         blocks.append(small(f":warning: {WARNING}"))
+    blocks += relation(approval, kin, is_open=is_open)
     blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
     if left_out and not is_open:
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
@@ -99,33 +112,16 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
     return Rendered(text, [rich(asks), small(_terms(approval)), *_unsaved(approval), buttons])
 
 
-def twins(approval: Approval, among: Iterable[Approval]) -> tuple[int, int]:
-    """Which one of how many equal calls of the same turn this is, such as (1, 2)."""
-    turn = approval.call_id.rpartition("-")[0]
-    equal = sorted(
-        (each.asked_at, _part(each), each.id)
-        for each in among
-        if each.digest == approval.digest and each.call_id.rpartition("-")[0] == turn
-    )
-    own = (approval.asked_at, _part(approval), approval.id)
-    return (equal.index(own) + 1, len(equal)) if own in equal else (1, 1)
-
-
-def _part(approval: Approval) -> int:
-    part = approval.call_id.rpartition("-")[2]
-    return int(part) if part.isdecimal() else 0
-
-
 def _told(approval: Approval) -> _Told:
     hint, odd = visible(concealed(approval, approval.hint.strip()))
-    shown = arguments(approval)
-    return _Told(hint, shown, odd or any(each.deceiving for each in shown))
+    shown, conditions = arguments(approval), depends_on(approval)
+    deceiving = any(each.deceiving for each in (*shown, *conditions))
+    return _Told(hint, shown, conditions, odd or deceiving)
 
 
-def _what(approval: Approval, twin: tuple[int, int]) -> Block:
+def _what(approval: Approval, kin: Kin) -> Block:
     """What is asked, and by whom: all that a glance takes in."""
-    place, of = twin
-    equal = f" ({place} of {of} equal calls)" if of > 1 else ""
+    equal = f" ({kin.place} of {kin.of} identical calls)" if kin.of > 1 else ""
     return rich(
         section(
             said(titled(visible(approval.tool)[0]), bold=True),
@@ -151,6 +147,14 @@ def _changes(approval: Approval) -> list[Block]:
     lines = "\n".join(f"• {visible(concealed(approval, change))[0]}" for change in approval.changes)
     told = f"This was approved before, and is asked again because:\n{lines}"
     return [paragraph(cut(told, CHANGES_LIMIT))]
+
+
+def _conditions(told: _Told) -> tuple[list[Block], bool]:
+    """What the call depends on, and whether anything of it had to be left out."""
+    if not told.depends_on:
+        return [], False
+    conditions, left_out = listed(told.depends_on, room=CONDITIONS_LIMIT)
+    return [small(before=CONDITIONS), *conditions], left_out
 
 
 def _open(approval: Approval, *, left_out: bool) -> list[Block]:

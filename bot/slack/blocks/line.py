@@ -5,16 +5,32 @@ from bot.approvals.request import Approval, late
 from bot.slack.actions import WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line, titled
 from bot.slack.blocks.outcome import outcome
-from bot.slack.blocks.rendered import Rendered, actions, button, mentions, moment, small
+from bot.slack.blocks.rendered import (
+    Rendered,
+    actions,
+    button,
+    mention,
+    mentions,
+    moment,
+    small,
+)
 from bot.slack.text import cut, escaped, visible
 
 CALL_LIMIT = 200
 
 
-def prompt(approval: Approval, *, kind: str) -> Rendered:
-    """The line under a card that brings it to mind; for an `escalation` to others as well."""
+def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
+    """The line under a card that brings it to mind; for an `escalation` to others as well.
+
+    `moved_on` says that somebody, `by`, wrote where it was asked; `ruling` that it was taken out of
+    people's hands.
+    """
     until = f" until {moment(approval.deadline)}" if approval.deadline else ""
-    if kind == "escalation" and approval.escalated:
+    if kind == "moved_on":
+        told = f":speech_balloon: {mention(by)} wrote in the conversation after this was asked."
+    elif kind == "ruling":
+        told = f":rotating_light: {mentions(approval.policy.approvers)}: {outcome(approval)}"
+    elif kind == "escalation" and approval.escalated:
         names = approval.escalations[approval.escalated - 1].names
         told = f"{mentions(names)} may decide this as well now{until}."
     else:

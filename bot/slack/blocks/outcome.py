@@ -1,7 +1,7 @@
 """What became of a question, in words that claim no more than the store knows."""
 
 from bot.approvals.request import Approval, agreed
-from bot.approvals.terms import Vote
+from bot.approvals.terms import OPERATOR, Vote
 from bot.slack.blocks.rendered import mention, mentions, moment
 
 _RUNS = {
@@ -30,13 +30,13 @@ def outcome(approval: Approval) -> str:
             return f":hourglass: *Expired*{when}. Nobody decided in time, so it did not run."
         case "rejected":
             by = f"{_decider(approval)}{_at(approval.decided_at)}"
-            return f":x: *Rejected* by {by}. It did not run."
+            return f":x: *Rejected*{_outside(approval)} by {by}. It did not run."
         case "cancelled":
             return _cancelled(approval)
         case status:
             mark = "warning" if status in ("failed", "unknown", "void") else "white_check_mark"
             by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
-            return f":{mark}: *Approved* by {by}. {_RUNS[status]}"
+            return f":{mark}: *Approved*{_outside(approval)} by {by}. {_RUNS[status]}"
 
 
 def _looked(approval: Approval) -> str:
@@ -70,6 +70,12 @@ def _cancelled(approval: Approval) -> str:
 
 def _decider(approval: Approval) -> str:
     return mention(approval.decided_by or "")
+
+
+def _outside(approval: Approval) -> str:
+    """That it was an operator who decided, and none of those who were asked."""
+    ruled = (approval.decided_by or "").startswith(OPERATOR)
+    return " from outside Slack, by none of those who were asked but" if ruled else ""
 
 
 def _at(at: int | None) -> str:

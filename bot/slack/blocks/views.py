@@ -5,7 +5,7 @@ import json
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import APPROVE, DECIDE, REASON, REJECT, SHOW
-from bot.slack.blocks.arguments import arguments, concealed
+from bot.slack.blocks.arguments import arguments, concealed, depends_on
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
 from bot.slack.payloads import Click
@@ -69,7 +69,8 @@ def told_view(sentence: str) -> Block:
 def _whole(approval: Approval) -> str:
     told = [f"{approval.agent} wants to call {approval.tool}.", approval.hint]
     head = "\n\n".join(visible(concealed(approval, each))[0] for each in told if each)
-    listed = (f"{each.name}:\n{each.value}" for each in arguments(approval))
+    shown = (*arguments(approval), *depends_on(approval))
+    listed = (f"{each.name}:\n{each.value}" for each in shown)
     return "\n\n".join([head, *listed])
 
 

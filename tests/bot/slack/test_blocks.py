@@ -12,12 +12,14 @@ from pydantic import JsonValue
 
 from bot.approvals.board import Inbox
 from bot.approvals.button import encode
+from bot.approvals.kin import Kin, kin
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.lists import home_view, inbox_blocks
+from bot.slack.blocks.views import everything_view
 from bot.slack.payloads import Click, Clicker, Place, state_values
 from bot.slack.validate import message_problems, view_problems
 from bot.turns import Thread
@@ -145,17 +147,71 @@ def test_terms(given: dict[str, Any], told: str) -> None:
     assert problems(card) == []
 
 
-def test_equal_calls_of_one_turn_are_told_apart() -> None:
-    """Two equal calls of a turn are numbered; one of another turn does not count."""
-    first, second = approval(), approval(id="adk-2", call_id="2-1")
-    other = approval(id="adk-3", call_id="9-0")
-    among = [other, second, first]
-    assert [blocks.twins(each, among) for each in (first, second, other)] == [
-        (1, 2),
-        (2, 2),
-        (1, 1),
-    ]
-    assert "(2 of 2 equal calls)" in shown(blocks.card(second, now=NOW, twin=(2, 2)))
+@pytest.mark.parametrize(
+    ("changes", "other", "told"),
+    [
+        pytest.param({"call_id": "2-1"}, {"call_id": "2-0"}, "(2 of 2 identical calls)", id="twin"),
+        pytest.param(
+            {"args": {"payee": "Trolha"}, "digest": "1"},
+            {"args": {"payee": "trolha"}, "digest": "2"},
+            "Nearly the same as a request that is still open: only payee differs, in letter case"
+            " (Trolha / trolha).",
+            id="nearly the same",
+        ),
+        pytest.param(
+            {"args": {"key": "A"}, "digest": "1", "secrets": ("key",)},
+            {"args": {"key": "a"}, "digest": "2", "secrets": ("key",)},
+            "only key differs, in letter case.",
+            id="nearly the same secret",
+        ),
+        pytest.param(
+            {"args": {"a": "X", "b": "Y", "c": 1}, "digest": "1"},
+            {"args": {"a": "x", "b": " Y", "c": 1}, "digest": "2"},
+            "only a, b differ, in letter case and blanks (X / x, Y / Y).",
+            id="two arguments",
+        ),
+        pytest.param(
+            {"precondition": {"price": 2}, "digest": "1"},
+            {"precondition": {"price": 1}, "digest": "2"},
+            "The same as a request that is still open.",
+            id="under other conditions",
+        ),
+        pytest.param({}, {"status": "rejected", "decided_by": MAX}, f"by <@{MAX}>", id="rejected"),
+        pytest.param(
+            {"args": {"team": "blue", "name": "x"}},
+            {"args": {"team": "red", "name": "x"}, "status": "failed", "decided_by": MAX},
+            "Attempt 2: changed: team.",
+            id="another try",
+        ),
+        pytest.param({}, {"status": "failed"}, "Attempt 2: nothing changed.", id="the same try"),
+    ],
+)
+def test_a_card_tells_how_it_stands_among_others(changes: Any, other: Any, told: str) -> None:
+    """Equal calls are numbered; what looks the same or failed before is told with what differs."""
+    older = approval(**({"id": "1-0", "call_id": "1-0", "asked_at": 0} | other))
+    asked = approval(**({"asked_at": 1} | changes))
+    assert told in shown(blocks.card(asked, now=NOW, kin=kin(asked, [asked, older])))
+
+
+def test_a_card_tells_that_people_talked_on() -> None:
+    """A card that is shown again says so while it is open; a closed one has no need to."""
+    told = "People went on writing"
+    assert told in shown(blocks.card(approval(), now=NOW, kin=Kin(moved_on=True)))
+    assert told not in shown(blocks.card(closed("rejected"), now=NOW, kin=Kin(moved_on=True)))
+
+
+def test_a_card_shows_what_the_call_depends_on() -> None:
+    """What a precondition found stands under the arguments, without the value of a secret one."""
+    asked = approval(
+        args={"account": "DE12 3456"},
+        secrets=("account",),
+        precondition={"balance_of": {"DE12 3456": 10}, "quote": 12.5},
+    )
+    told = shown(blocks.card(asked, now=NOW))
+    assert "looked at again right before it runs" in told
+    assert "12.5" in told
+    assert "DE12" not in told
+    assert "quote:\n12.5" in "".join(text for _, text in strings([everything_view(asked, CLICK)]))
 
 
 @pytest.mark.parametrize(

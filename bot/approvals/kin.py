@@ -1,0 +1,189 @@
+"""What a request has to do with the others of its conversation: pure, and only ever told.
+
+Calls that are the very same are counted, or take each other's place, by their digest. Here is what
+a person would take for the same: calls that differ in letter case or blanks, and another try after
+one that failed.
+"""
+
+import json
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+
+from bot.approvals.request import Approval
+
+DASHES = {"Pd": "-", "Pi": '"', "Pf": '"'}
+"""Signs that people type in several forms, by their category in Unicode."""
+UNSEEN = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and marks that show nothing, though Unicode does not call them blanks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An argument that two calls do not share, and in what: empty where it is not only in form."""
+
+    name: str
+    form: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kin:
+    """How a request stands among those of its conversation.
+
+    It is number `place` of `of` equal calls of one turn. `alike` is the newest other request that
+    looks the same, open or rejected, and `apart` what differs. It is try number `attempt` of a
+    call that failed before as `failed`, since when `corrected` changed. `moved_on`: people wrote
+    in the conversation after it was asked.
+    """
+
+    place: int = 1
+    of: int = 1
+    alike: Approval | None = None
+    apart: Sequence[Difference] = ()
+    attempt: int = 1
+    failed: Approval | None = None
+    corrected: Sequence[str] = ()
+    moved_on: bool = False
+
+
+ALONE = Kin()
+
+
+def kin(approval: Approval, among: Iterable[Approval], *, moved_on: bool = False) -> Kin:
+    """How a request stands among the approvals of its session, itself included or not."""
+    others = [each for each in among if each.id != approval.id and each.tool == approval.tool]
+    place, of = _place(approval, others)
+    alike = _alike(approval, others)
+    failed = _failed(approval, others)
+    newest = failed[-1] if failed else None
+    return Kin(
+        place=place,
+        of=of,
+        alike=alike,
+        apart=differences(approval, alike) if alike else (),
+        attempt=len(failed) + 1,
+        failed=newest,
+        corrected=_changed(approval, newest) if newest else (),
+        moved_on=moved_on,
+    )
+
+
+def folded(value: JsonValue) -> JsonValue:
+    """A value without what people do not see or do not mind.
+
+    That is letter case, blanks, the form of characters, dashes and quotes, and `.0`.
+    """
+    match value:
+        case str():
+            return _bare(value).casefold()
+        case list():
+            return [folded(each) for each in value]
+        case dict():
+            return {_bare(name): folded(each) for name, each in value.items()}
+        case float() if value.is_integer():
+            return int(value)
+        case _:
+            return value
+
+
+def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:
+    """The arguments that two calls do not share, each with the form it differs in."""
+    names = dict.fromkeys((*one.args, *other.args))
+    return tuple(
+        Difference(name, _form(one.args.get(name), other.args.get(name)))
+        for name in names
+        if _text(one.args.get(name)) != _text(other.args.get(name))
+    )
+
+
+def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
+    """Which one of how many equal calls of the same turn this is, such as (1, 2)."""
+    equal = [
+        each for each in others if each.digest == approval.digest and _together(each, approval)
+    ]
+    before = [each for each in equal if _order(each) < _order(approval)]
+    return len(before) + 1, len(equal) + 1
+
+
+def _alike(approval: Approval, others: Sequence[Approval]) -> Approval | None:
+    """The newest request that looks the same and is open, else one that was rejected.
+
+    An equal one that is open is counted by its digest, or closed for this one.
+    """
+    same = [
+        each
+        for each in others
+        if each.asked_at <= approval.asked_at and folded(each.args) == folded(approval.args)
+    ]
+    told = [
+        each
+        for each in same
+        if each.status == "rejected"
+        or (each.status == "pending" and each.digest != approval.digest)
+    ]
+    return max(told, key=lambda each: (each.status == "pending", _order(each)), default=None)
+
+
+def _failed(approval: Approval, others: Sequence[Approval]) -> Sequence[Approval]:
+    """The tries that failed since the tool last did what it should, oldest first.
+
+    A request of a later run that shares nothing with the newest of them is no try of the same.
+    """
+    failed: list[Approval] = []
+    for each in sorted(others, key=_order):
+        if each.requester != approval.requester or _order(each) >= _order(approval):
+            continue
+        if each.status == "done":
+            failed = []
+        elif each.status == "failed":
+            failed.append(each)
+    if not failed or failed[-1].run == approval.run:
+        return failed
+    changed = _changed(approval, failed[-1])
+    return failed if len(changed) < max(len(approval.args), 2) else []
+
+
+def _changed(approval: Approval, before: Approval) -> tuple[str, ...]:
+    return tuple(each.name for each in differences(approval, before))
+
+
+def _together(one: Approval, other: Approval) -> bool:
+    """Whether two calls were made in one reply of the model."""
+    return one.call_id.rpartition("-")[0] == other.call_id.rpartition("-")[0]
+
+
+def _order(approval: Approval) -> tuple[int, int, str]:
+    part = approval.call_id.rpartition("-")[2]
+    return approval.asked_at, int(part) if part.isdecimal() else 0, approval.id
+
+
+def _bare(text: str) -> str:
+    """A text with one form for each character, and nothing that is not seen."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    kinds = ((char, unicodedata.category(char)) for char in plain if char not in UNSEEN)
+    return "".join(
+        '"' if char in "'`\u00b4" else DASHES.get(kind, char)
+        for char, kind in kinds
+        if kind[0] not in "ZC"
+    )
+
+
+def _form(one: JsonValue, other: JsonValue) -> str:
+    """In what form two values differ that look the same; empty where that is not all."""
+    if folded(one) != folded(other) or isinstance(one, bool) or isinstance(other, bool):
+        return ""
+    if not (isinstance(one, str) and isinstance(other, str)):
+        return "the form of what is in it"
+    if unicodedata.normalize("NFKC", one) == unicodedata.normalize("NFKC", other):
+        return "the form of its characters"
+    if one.casefold() == other.casefold():
+        return "letter case"
+    if "".join(one.split()) == "".join(other.split()):
+        return "blanks"
+    return "letter case, blanks or the form of its characters"
+
+
+def _text(value: JsonValue) -> str:
+    return json.dumps(value, sort_keys=True)
