@@ -226,7 +226,7 @@ class Settings(BaseSettings):
     )
     approval_policies: Annotated[Policies, NoDecode] = Field(
         default_factory=dict[str, ApprovalPolicy],
-        description="JSON: agent.tool to a policy; beside the tool's own the stricter counts.",
+        description="JSON: agent.tool, * for any, to a policy; all that match count, the stricter.",
     )
     working_hours: Annotated[Hours, NoDecode] = Field(
         default=None, description="JSON: zone, days, start, end and holidays of policies' time."

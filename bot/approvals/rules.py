@@ -1,5 +1,6 @@
 """Settings and agents -> the policies that questions are put by, and what is wrong with them."""
 
+import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from zoneinfo import ZoneInfo
@@ -37,7 +38,7 @@ def book(settings: Settings, agents: Sequence[Agent]) -> Book:
     declared = dict(_declared(agents))
     written = settings.approval_policies
     policies = {
-        tool: tuple(p for p in (own, written.get(tool)) if p is not None)
+        tool: (*(() if own is None else (own,)), *matching(written, tool))
         for tool, own in declared.items()
     }
     defaults = Defaults(
@@ -50,6 +51,14 @@ def book(settings: Settings, agents: Sequence[Agent]) -> Book:
     kept = {tool: found for tool, found in policies.items() if found}
     told = tuple(_complaints(settings, policies, names=names))
     return Book(policies=kept, defaults=defaults, names=names, complaints=told)
+
+
+def matching(written: Mapping[str, ApprovalPolicy], tool: str) -> tuple[ApprovalPolicy, ...]:
+    """The policies written for a tool, `agent.tool`: all that match it count, whatever the order.
+
+    `*` in a name stands for anything: `agent.*` is all tools of an agent, `*.tool` one of any.
+    """
+    return tuple(policy for name, policy in written.items() if fnmatch.fnmatchcase(tool, name))
 
 
 def usable(found: Book) -> Book:
@@ -88,26 +97,29 @@ def _complaints(
     *,
     names: Sequence[str],
 ) -> Iterator[Complaint]:
-    for tool in settings.approval_policies.keys() - policies.keys():
-        yield Complaint(
-            f"COUNTERSIGN_APPROVAL_POLICIES: there is no tool {tool} here.", refuse=True
-        )
+    for name in settings.approval_policies:
+        if not any(fnmatch.fnmatchcase(tool, name) for tool in policies):
+            told = f"COUNTERSIGN_APPROVAL_POLICIES: there is no tool {name} here."
+            yield Complaint(told, refuse=True)
     for tool, found in policies.items():
         for policy in found:
             yield from _unreadable(tool, policy)
-    roles = settings.approver_roles
-    for name in names:
-        if not (is_person(name) or name in roles or name.startswith("S")):
-            yield Complaint(f"nobody knows who {name} is: name it in approver_roles")
-    for role, members in roles.items():
-        if not members:
-            yield Complaint(f"the role {role} stands for nobody")
+    yield from _names(settings.approver_roles, names)
     wanting = [t for t, found in policies.items() if any(p.working_hours for p in found)]
     if wanting and settings.working_hours is None:
         yield Complaint(f"{wanting[0]} counts working hours, and none are set")
     unasked = [t for t, f in policies.items() if not any(p.approvers or p.any_of for p in f)]
     if unasked and not settings.approvers:
         yield Complaint(f"there are no default approvers, and {unasked[0]} names none")
+
+
+def _names(roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> Iterator[Complaint]:
+    for name in names:
+        if not (is_person(name) or name in roles or name.startswith("S")):
+            yield Complaint(f"nobody knows who {name} is: name it in approver_roles")
+    for role, members in roles.items():
+        if not members:
+            yield Complaint(f"the role {role} stands for nobody")
 
 
 def _unreadable(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:

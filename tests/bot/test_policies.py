@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from agents import Agent, ApprovalPolicy, FunctionTool
+from bot.approvals.resolve import Defaults, resolve, times
 from bot.approvals.rules import book, calendar, usable
+from bot.approvals.terms import Policy
 from bot.errors import SettingsError
 from bot.settings import Settings
 
@@ -67,6 +69,9 @@ def test_a_policy_nobody_can_read_is_refused(policy, words):
     ("policies", "words"),
     [
         pytest.param({"desk.pays": {}}, "no tool desk.pays", id="no such tool"),
+        pytest.param({"dusk.*": {}}, r"no tool dusk\.\* here", id="no such agent"),
+        pytest.param({"*.pays": {}}, r"no tool \*\.pays here", id="no agent has that tool"),
+        pytest.param({"*": {"tiers": {"much": {}}}}, "no condition", id="no condition anywhere"),
         pytest.param({"desk.pay": {"tiers": {"much": {}}}}, "no condition", id="no condition"),
         pytest.param({"desk.pay": {"reminders": [1.5]}}, "parts of its time", id="no part"),
     ],
@@ -107,6 +112,55 @@ def test_the_tools_policy_and_the_settings():
     assert len(found.policies["desk.pay"]) == 2
     assert set(found.names) == {"U3C", "S1MGR", "leads", "cfo"}
     assert found.complaints == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        pytest.param(["desk.pay"], {"desk.pay": 1}, id="a tool"),
+        pytest.param(["desk.*"], {"desk.pay": 1, "desk.refund": 1}, id="an agent's tools"),
+        pytest.param(["*.pay"], {"desk.pay": 1, "till.pay": 1}, id="a tool of any agent"),
+        pytest.param(["*"], {"desk.pay": 1, "desk.refund": 1, "till.pay": 1}, id="everything"),
+        pytest.param(["*.*"], {"desk.pay": 1, "desk.refund": 1, "till.pay": 1}, id="two stars"),
+        pytest.param(["*.re*"], {"desk.refund": 1}, id="part of a name"),
+        pytest.param(
+            ["*", "desk.*", "desk.pay"],
+            {"desk.pay": 3, "desk.refund": 2, "till.pay": 1},
+            id="all that match",
+        ),
+    ],
+)
+def test_a_policy_for_many_tools(names: list[str], found: dict[str, int]):
+    """A star stands for anything; each tool has every policy whose name matches its own."""
+
+    def refund(amount: float) -> float:
+        """Refund."""
+        return amount
+
+    both = [Agent(name="desk", tools=[pay, refund]), Agent(name="till", tools=[pay])]
+    told = {name: {"approvers": [f"U1{n}"]} for n, name in enumerate(names)}
+    policies = usable(book(Settings.read(approval_policies=json.dumps(told)), both)).policies
+    assert {tool: len(each) for tool, each in policies.items()} == found
+
+
+@pytest.mark.parametrize("order", [["*", "desk.pay"], ["desk.pay", "*"]], ids=["wide", "narrow"])
+def test_the_strictest_that_matches_counts(order: list[str]):
+    """However the policies stand, the larger number, the shorter time and every name count."""
+    told: dict[str, Any] = {
+        "*": {"approvers": ["U1A", "U1B"], "quorum": 2, "expires": "2d", "self_approval": True},
+        "desk.pay": {"approvers": ["U1B", "U1C"], "expires": "1d"},
+    }
+    settings = Settings.read(approval_policies=json.dumps({name: told[name] for name in order}))
+    policies = book(settings, agents()).policies["desk.pay"]
+    found = resolve(policies, defaults=Defaults(), requester="U1D")
+    assert isinstance(found, Policy)
+    assert {(quota.names, quota.count) for rule in found.rules for quota in rule} == {
+        (("U1A", "U1B"), 2),
+        (("U1B", "U1C"), 1),
+    }
+    assert not found.self_approval
+    day = 24 * 60 * 60 * 1000
+    assert times(policies, defaults=Defaults(), now=0).deadline == day
 
 
 def test_default_approvers_may_be_roles():
