@@ -1,4 +1,4 @@
--- begin(owner, lease, window, since)
+-- begin(owner, lease, window, size, since)
 --   -> {'none', now} | {'busy', until, now}
 --    | {'begun', fence, version, now, attempt, deaths, head, events, state, runs, open, notes, journal,
 --       outbox, owed, shared, user}
@@ -20,15 +20,33 @@ local fence = math.max(number('fence') + 1, now)
 call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
   'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
-local first = 1
-if version > a.window then
-  local anchor = call('ZRANGEBYSCORE', ANCHORS, version - a.window + 1, '+inf', 'LIMIT', 0, 1)[1]
-    or call('ZRANGE', ANCHORS, -1, -1)[1]
-  first = tonumber(anchor or 1)
+-- The oldest turn start from which on there are few enough events and bytes, at least the newest;
+-- what the caller has is not counted.
+local function window()
+  local from = math.max(version - a.window, a.since) + 1
+  local sizes, total = {}, 0
+  for i, event in ipairs(call('LRANGE', EVENTS, from - 1, -1)) do
+    sizes[from + i - 1] = #event
+    total = total + #event
+  end
+  if from == a.since + 1 and total <= a.size then return from end
+
+  local starts = call('ZRANGE', ANCHORS, 0, -1)
+  local first, at = tonumber(starts[#starts] or 1), version
+  total = 0
+  for i = #starts, 1, -1 do
+    local start = tonumber(starts[i])
+    if start < from then break end
+    for newer = start, at do total = total + sizes[newer] end
+    if total > a.size then break end
+    first, at = start, start - 1
+  end
+  return first
 end
+local first = window()
 
 local open = call('HGETALL', OPEN)
-local wanted = {}
+local wanted = { [number('summary')] = true }
 for i = 2, #open, 2 do wanted[cjson.decode(open[i]).version] = true end
 traces(function(_, versions, waits)
   if waits or versions[#versions] >= first then

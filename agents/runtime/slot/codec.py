@@ -22,7 +22,7 @@ from agents.runtime.slot.port import (
     Start,
     View,
 )
-from agents.runtime.slot.wire import link, starts_turn, text
+from agents.runtime.slot.wire import link, starts_turn, text, written
 
 Arguments = dict[str, Any]
 Answer = Sequence[Any]
@@ -198,8 +198,8 @@ def parsed(hash_: Answer) -> dict[str, Any]:
 
 def _event(event: Event, version: int) -> list[Any]:
     numbered = event if event.version == version else event.model_copy(update={"version": version})
-    body = numbered.model_dump_json(exclude_none=True, exclude_defaults=True)
-    return [body, event.invocation_id, starts_turn(event)]
+    summary = event.actions.compaction is not None
+    return [written(numbered), event.invocation_id, starts_turn(event), summary]
 
 
 def _call(call: OpenCall) -> str:

@@ -1,7 +1,7 @@
 -- commit(id, fence, version, pop, user, events, state, shared, opened, notes, closed, ended, results,
 --        runs, approvals, settles, posts, audit)
 --   -> {'ok', version, now, head, shared} | {'fence'} | {'version'} | {'pop'}
--- events: {text, invocation, starts a turn}; opened: {cid, text, note}; notes, results, runs: {name,
+-- events: {text, invocation, starts a turn, sums up}; opened: {cid, text, note}; notes, results, runs: {name,
 -- text}, an empty text ends a run; state: name, text, name, text.
 
 local function append(events)
@@ -13,6 +13,7 @@ local function append(events)
       call('HSET', TRACES, event[2], (call('HGET', TRACES, event[2]) or '') .. at .. ' ')
     end
     if event[3] then call('ZADD', ANCHORS, at, at) end
+    if event[4] then call('HSET', META, 'summary', at) end
   end
   call('ZREMRANGEBYRANK', ANCHORS, 0, -1 - ANCHORS_KEPT)
 end

@@ -8,6 +8,8 @@ from typing import Literal
 
 from agents.runtime.errors import SessionConflict
 from agents.runtime.slot.port import (
+    SIZE,
+    WINDOW,
     Begun,
     Busy,
     Command,
@@ -69,7 +71,14 @@ class MemorySlot:
             return "queued"
 
     async def begin(
-        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+        self,
+        key: SessionKey,
+        *,
+        owner: str,
+        lease: int,
+        window: int = WINDOW,
+        size: int = SIZE,
+        since: int = 0,
     ) -> Begun | Busy:
         """Take the session in hand."""
         now = _milliseconds(self._clock)
@@ -95,7 +104,7 @@ class MemorySlot:
                 head=head,
                 attempt=session.attempt,
                 deaths=session.deaths,
-                events=session.window(window, since),
+                events=session.window(window, size=size, since=since),
                 state=self._state(key, user, session.state),
                 user=user,
                 invocations={name: copied(it) for name, it in session.invocations.items()},

@@ -19,6 +19,11 @@ from pydantic import JsonValue
 
 from agents.runtime.events import Event
 
+WINDOW = 200
+"""Events that are read of a session, or fewer: see SIZE."""
+SIZE = 48 * 1024
+"""Bytes of events that are read of a session."""
+
 Json = dict[str, JsonValue]
 Command = tuple[str | int | float, ...]
 """A Redis command that belongs to an index, sent in the same pipeline; a memory slot ignores it."""
@@ -148,13 +153,13 @@ class Begun:
     `fence` goes with every change; `version` is the number of events. `head` is the oldest inbox
     entry, `attempt` how often it was begun (without one: how often the session was begun at this
     version), `deaths` how often of these a lease had run out that nobody gave back. `events` are
-    the newest ones of the window from a turn start on, oldest first, and before them the older ones
-    of invocations that are open, have an open call or go on in the window; `since` of begin leaves
-    out what the caller has. `state` has session, `app:` and `user:` keys, these of `user`: who
-    speaks in `head`, else the last commit's `user`, else the session's. `invocations` are the open
-    ones with their `temp:` state. `results` are bodies that finished while a sibling was still
-    running, `started` the steps of those that were started and left no result. `posts` are still
-    owed. A session that is not there begins empty with fence 0, which every change refuses.
+    the newest ones of the window from a turn start on, oldest first, and before them the newest
+    summary and the older ones of invocations that are open, have an open call or go on in the
+    window; `since` of begin leaves out what the caller has. `state` has session, `app:` and `user:`
+    keys, these of `user`: who speaks in `head`, else the last commit's `user`, else the session's.
+    `invocations` are the open ones with their `temp:` state. `results` are bodies that finished
+    while a sibling was still running, `started` the steps of those that were started and left no
+    result. `posts` are still owed. A session that is not there begins empty with fence 0, which every change refuses.
     """
 
     fence: int
@@ -334,9 +339,19 @@ class Slot(Protocol):
         ...
 
     async def begin(
-        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+        self,
+        key: SessionKey,
+        *,
+        owner: str,
+        lease: int,
+        window: int = WINDOW,
+        size: int = SIZE,
+        since: int = 0,
     ) -> Begun | Busy:
-        """Take the session in hand for `lease` ms; the same owner takes it over from itself."""
+        """Take the session in hand for `lease` ms; the same owner takes it over from itself.
+
+        At most `window` events of `size` bytes are read, besides the newest turn and pinned ones.
+        """
         ...
 
     async def commit(self, key: SessionKey, commit: Commit) -> Committed:

@@ -23,6 +23,8 @@ from redis.exceptions import (
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
 from agents.runtime.slot.port import (
+    SIZE,
+    WINDOW,
     Begun,
     Busy,
     Command,
@@ -166,10 +168,17 @@ class RedisSlot:
         return answer
 
     async def begin(
-        self, key: SessionKey, *, owner: str, lease: int, window: int = 200, since: int = 0
+        self,
+        key: SessionKey,
+        *,
+        owner: str,
+        lease: int,
+        window: int = WINDOW,
+        size: int = SIZE,
+        since: int = 0,
     ) -> Begun | Busy:
         """Take the session in hand; one round trip more when an unexpected person speaks."""
-        given = {"owner": owner, "lease": lease, "window": window, "since": since}
+        given = {"owner": owner, "lease": lease, "window": window, "size": size, "since": since}
         expected = self._speakers.get(key, key.user)
         answer, *states = await self._store.send(
             self._script("begin", key, given), *self._shared_state(key, expected)

@@ -1,6 +1,5 @@
 """One session as memory keeps it, and each change of it."""
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,16 @@ from agents.runtime.slot.port import (
     Settle,
     Start,
 )
-from agents.runtime.slot.wire import ANCHORS, DEDUPE_MS, PLACES, copied, link, starts_turn, text
+from agents.runtime.slot.wire import (
+    ANCHORS,
+    DEDUPE_MS,
+    PLACES,
+    copied,
+    link,
+    starts_turn,
+    text,
+    written,
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,6 +49,8 @@ class Stored:
     deaths: int = 0
     attempted: str = ""
     events: list[Event] = field(default_factory=list[Event])
+    sizes: dict[int, int] = field(default_factory=dict[int, int])
+    summary: int = 0
     anchors: list[int] = field(default_factory=list[int])
     traces: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     state: Json = field(default_factory=dict[str, JsonValue])
@@ -113,6 +123,8 @@ class Stored:
                 self.traces.setdefault(event.invocation_id, []).append(version)
             if starts_turn(event):
                 self.anchors = [*self.anchors[-ANCHORS + 1 :], version]
+            if event.actions.compaction:
+                self.summary = version
 
     def waits(self, invocation: str) -> bool:
         """Whether an invocation is open or has an open call."""
@@ -128,18 +140,35 @@ class Stored:
             if not (broken or last == len(self.events) or self.waits(name)):
                 del self.traces[name]
 
-    def window(self, size: int, since: int) -> list[Event]:
+    def window(self, count: int, *, size: int, since: int) -> list[Event]:
         """The newest events from a turn start on, and before them what they need of the older."""
-        first = 1
-        if len(self.events) > size and self.anchors:
-            after = bisect_right(self.anchors, len(self.events) - size)
-            first = self.anchors[min(after, len(self.anchors) - 1)]
-        wanted = {call.version for call in self.open.values()}
+        first = self._first(count, size=size, since=since)
+        wanted = {self.summary, *(call.version for call in self.open.values())}
         for name, versions in self.traces.items():
             if versions[-1] >= first or self.waits(name):
                 wanted.update(versions)
         older = sorted(version for version in wanted if since < version < first)
         return [self.events[v - 1] for v in older] + self.events[max(first, since + 1) - 1 :]
+
+    def _first(self, count: int, *, size: int, since: int) -> int:
+        """Where a window begins: the oldest turn start that fits, at least the newest."""
+        version = len(self.events)
+        start = max(version - count, since) + 1
+        if start == since + 1 and self._size(start, version) <= size:
+            return start
+        first = self.anchors[-1] if self.anchors else 1
+        for anchor in reversed(self.anchors):
+            if anchor < start or self._size(anchor, version) > size:
+                break
+            first = anchor
+        return first
+
+    def _size(self, first: int, last: int) -> int:
+        """The bytes of events, as a store would keep them."""
+        for version in range(first, last + 1):
+            if version not in self.sizes:
+                self.sizes[version] = len(written(self.events[version - 1]).encode())
+        return sum(self.sizes[version] for version in range(first, last + 1))
 
     def change_calls(self, commit: Commit) -> None:
         """End runs, open calls, replace notes, close calls with their journal and results."""

@@ -32,6 +32,11 @@ def link(previous: str, entry: str) -> str:
     return hashlib.sha256((previous + entry).encode()).hexdigest()
 
 
+def written(event: Event) -> str:
+    """An event as it is stored."""
+    return event.model_dump_json(exclude_none=True, exclude_defaults=True)
+
+
 def starts_turn(event: Event) -> bool:
     """Whether a window may begin here: somebody speaks, and does not answer a call."""
     spoken = event.author == "user" and event.branch is None and bool(event.parts)

@@ -162,7 +162,7 @@ class Machine(RuleBasedStateMachine):
         self.head: dict[SessionKey, Entry | None] = dict.fromkeys(KEYS)
         self.commits = 0
         self.ingest(KEYS[0], name="a", only=False, user=None)
-        self.begin(KEYS[0], "one", lease=LONG, window=6, since=0)
+        self.begin(KEYS[0], "one", lease=LONG, window=6, size=9000, since=0)
         asking = Commit(
             id="",
             fence=0,
@@ -207,13 +207,12 @@ class Machine(RuleBasedStateMachine):
         owner=st.sampled_from(["one"] * 5 + ["two"]),
         lease=st.sampled_from([LONG, LONG, LONG, -1]),
         window=st.integers(0, 6),
+        size=st.sampled_from([0, 200, 500, 1000, 9000]),
         since=st.sampled_from([0, 0, 0, 1, 4]),
     )
-    def begin(self, key: SessionKey, owner: str, *, lease: int, window: int, since: int) -> None:
+    def begin(self, key: SessionKey, owner: str, *, lease: int, **read: int) -> None:
         """A worker takes the session."""
-        begun = self.both(
-            lambda slot, _: slot.begin(key, owner=owner, lease=lease, window=window, since=since)
-        )
+        begun = self.both(lambda slot, _: slot.begin(key, owner=owner, lease=lease, **read))
         if hasattr(begun[0], "fence"):
             self.fences[key].append((begun[0].fence, begun[1].fence))
             self.version[key], self.head[key] = begun[0].version, begun[0].head

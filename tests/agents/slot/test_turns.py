@@ -3,7 +3,7 @@
 import pytest
 
 from agents.runtime.errors import SessionConflict
-from agents.runtime.events import Event
+from agents.runtime.events import Compaction, Event, EventActions
 from agents.runtime.slot.port import Busy, Commit, Entry, OpenCall, SessionKey, Slot
 from tests.agents.slot.samples import (
     LONG,
@@ -112,6 +112,48 @@ async def test_who_is_not_the_newest_writes_nothing(
 def _versions(events: object) -> list[int]:
     assert isinstance(events, list)
     return [event.version for event in events if isinstance(event, Event)]
+
+
+def _long(invocation: str, length: int) -> list[Event]:
+    """A turn of two events, each about `length` bytes more than its 200."""
+    words = "é" * (length // 2)
+    return [said(words, invocation=invocation), replied(words, invocation=invocation)]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "size", "since", "expected"),
+    [
+        pytest.param([1000, 1000, 1000], 9000, 0, [1, 2, 3, 4, 5, 6], id="all of it fits"),
+        pytest.param([1000, 1000, 1000], 5400, 0, [3, 4, 5, 6], id="from a turn start"),
+        pytest.param([1000, 1000, 1000], 4000, 0, [5, 6], id="not in the middle of a turn"),
+        pytest.param([1000, 1000, 1000], 10, 0, [5, 6], id="the newest turn whatever its size"),
+        pytest.param([10, 9000, 10], 2000, 0, [5, 6], id="behind a long one"),
+        pytest.param([1000, 1000, 1000], 2000, 5, [6], id="what the caller has is not counted"),
+        pytest.param([1000, 1000, 1000], 2000, 2, [5, 6], id="too much of it is new"),
+        pytest.param([1000, 1000, 1000], 2000, 6, [], id="the caller has it all"),
+    ],
+)
+async def test_windows_of_bytes(
+    slot: Slot, key: SessionKey, *, lengths: list[int], size: int, since: int, expected: list[int]
+) -> None:
+    """A window holds so many bytes, and is cut only where somebody starts to speak."""
+    await open_session(slot, key)
+    for n, length in enumerate(lengths):
+        await write(slot, key, *_long(f"i{n}", length))
+    begun = await begin(slot, key, size=size, since=since)
+    assert _versions(begun.events) == expected
+
+
+async def test_a_window_keeps_what_waits_whatever_its_size(slot: Slot, key: SessionKey) -> None:
+    """An invocation with an open call is whole, and the newest summary is there."""
+    await _open_call(slot, key)
+    summary = EventActions(compaction=Compaction(until=4, summary="They met."))
+    for n in range(2):
+        await write(slot, key, *_long(f"i{n}", 1000))
+        await write(slot, key, Event(author="helper", invocation_id=f"i{n}", actions=summary))
+    await write(slot, key, *_long("last", 1000))
+    begun = await begin(slot, key, size=10)
+    assert _versions(begun.events) == [1, 2, 3, 9, 10, 11]
 
 
 @pytest.mark.parametrize(
