@@ -159,7 +159,8 @@ class Begun:
     keys, these of `user`: who speaks in `head`, else the last commit's `user`, else the session's.
     `invocations` are the open ones with their `temp:` state. `results` are bodies that finished
     while a sibling was still running, `started` the steps of those that were started and left no
-    result. `posts` are still owed. A session that is not there begins empty with fence 0, which every change refuses.
+    result. `posts` are still owed. A session that is not there begins empty with fence 0, which
+    every change refuses.
     """
 
     fence: int
