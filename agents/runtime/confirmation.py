@@ -36,12 +36,17 @@ class ToolConfirmation(BaseModel):
 
     def response(self, request_id: str) -> types.Part:
         """The function response that answers a request: what was said, not what was asked."""
+        return types.Part.model_validate(self.wire(request_id))
+
+    def wire(self, request_id: str) -> dict[str, JsonValue]:
+        """The part of `response` as JSON."""
         said = self.model_dump(mode="json", exclude={"hint"}, exclude_none=True)
-        return types.Part(
-            function_response=types.FunctionResponse(
-                id=request_id, name=REQUEST_CONFIRMATION, response=said
-            )
-        )
+        told: dict[str, JsonValue] = {
+            "id": request_id,
+            "name": REQUEST_CONFIRMATION,
+            "response": said,
+        }
+        return {"function_response": told}
 
 
 class Question(BaseModel):

@@ -7,7 +7,7 @@ unknown  -> done | cancelled | started (by a named person)
 ```
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Literal
@@ -125,9 +125,9 @@ class Approval(Frozen):
     escalated: int = 0
     run_for: int | None = None
     run_by: int | None = None
-    copies: Sequence[Copy] = ()
+    copies: tuple[Copy, ...] = ()
     notice: str = ""
-    votes: Sequence[Vote] = ()
+    votes: tuple[Vote, ...] = ()
     status: Status = "pending"
     rev: int = 1
     why: str = ""
@@ -321,11 +321,10 @@ def resume(approval: Approval) -> Entry:
         reason=_reason(approval),
         outcome="happened" if approval.why == "happened" else _OUTCOMES.get(approval.status),
     )
-    part = answer.response(approval.id).model_dump(mode="json", exclude_none=True)
     return Entry(
         id=f"decision:{approval.id}",
         body={
-            "content": {"role": "user", "parts": [part]},
+            "content": {"role": "user", "parts": [answer.wire(approval.id)]},
             "user_id": approval.decided_by,
             "decided_by": approval.decided_by,
         },

@@ -363,7 +363,7 @@ def _moment(seconds: object) -> JsonValue:
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _list(value: object) -> list[object]:

@@ -18,10 +18,12 @@ ANCHORS = 200
 PLACES = 200
 """How many paid posts are remembered with their place."""
 
+_JSON = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
 
 def text(value: object) -> str:
     """A value as canonical JSON: keys sorted, no spaces, ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def link(previous: str, entry: str) -> str:
