@@ -12,7 +12,6 @@ events and does not know what they mean; `cid` is a call's id, `<version>-<part>
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from functools import lru_cache
 from typing import Literal, Protocol, Self
 from urllib.parse import quote, unquote
 
@@ -30,7 +29,6 @@ Command = tuple[str | int | float, ...]
 """A Redis command that belongs to an index, sent in the same pipeline; a memory slot ignores it."""
 
 
-@lru_cache(maxsize=1024)
 @lru_cache(maxsize=1024)
 def tag(*parts: str) -> str:
     """Any texts as one, from which they can be told again: encoded, without braces, with colons."""
