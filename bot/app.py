@@ -103,6 +103,7 @@ async def opened(
             tickets=tickets,
             agents=[*agents, guide(agents)],
         )
+        stack.push_async_callback(desk.homes.close)
         await desk.recall.look()
         work = (*_work(settings, desk, stack), desk.recall.run)
         door = await stack.enter_async_context(AsyncExitStack())

@@ -21,9 +21,10 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
+from bot.approvals.board import listed
 from bot.approvals.decide import settle
 from bot.approvals.records import REMEDY, readable
-from bot.approvals.request import next_look
+from bot.approvals.request import Command, next_look
 from bot.index import Index
 from bot.tickets.news import Waiting
 from bot.tickets.poll import Poll
@@ -165,20 +166,22 @@ class Walk:
         return found
 
     async def _look(self, key: SessionKey) -> bool:
-        """Make a session due that has something to do, and what in it waits for its time."""
+        """Make a session due that has something to do, and list what waits for time or people."""
         view = await self._slot.read(key, parts=("posts", "approvals"))
         if view is None:
             return False
         left = any(call.kind == "tool" for call in view.open.values())
         due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
+        lost: list[Command] = []
         for approval in readable(view.approvals).values():
+            lost += listed(self._index, approval)
             look = next_look(approval)
             if look is not None:
                 due += self._index.approval_due(key, approval.id, look)
         for cid, call in view.open.items():
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)
-        await self._index.send(due)
+        await self._index.send([*due, *lost])
         return bool(due)
 
 

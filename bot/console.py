@@ -39,7 +39,7 @@ class Desk:
     @property
     def board(self) -> Board:
         """The approvals of all sessions."""
-        return Board(self.slot, recent=self.index.recent, waiting=self.index.waiting)
+        return Board(self.slot, recent=self.index.recent, concerning=self.index.concerning)
 
 
 Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index]]]
@@ -92,9 +92,8 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
 
 
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:
-    """One line for each of the newest approvals."""
-    approvals, _ = await desk.board.approvals()
-    for each in approvals:
+    """One line for each of the approvals that are open, and of the newest others."""
+    for each in await desk.board.approvals():
         who = each.decided_by or ", ".join(each.policy.approvers)
         print(f"{reference(each)} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
     return 0

@@ -20,7 +20,7 @@ from agents import (
     TicketSystem,
 )
 from bot import doctor, logs
-from bot.approvals.board import Board
+from bot.approvals.board import Board, listed
 from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
@@ -34,8 +34,9 @@ from bot.settings import REHEARSAL, Route, Settings
 from bot.slack import emptied
 from bot.slack.anchor import DailyAnchor
 from bot.slack.clicks import Clicks
+from bot.slack.commands import Commands
 from bot.slack.groups import Groups
-from bot.slack.home import Home
+from bot.slack.home import Homes
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
@@ -63,6 +64,7 @@ class Desk:
     rules: Callable[[SessionKey], Rules]
     people: People
     groups: Groups
+    homes: Homes
     look_up: Callable[[], Awaitable[None]]
     tickets: TicketSystem
 
@@ -111,9 +113,23 @@ def furnished(
         ),
         people=people,
         groups=groups,
+        homes=_homes(slot, index, slack=slack, groups=groups, names=policies.names),
         look_up=partial(groups.refresh, policies.names),
         tickets=tickets,
     )
+
+
+def _board(slot: Slot, index: Index) -> Board:
+    """What finds approvals."""
+    return Board(slot, recent=index.recent, concerning=index.concerning)
+
+
+def _homes(
+    slot: Slot, index: Index, *, slack: Workspace, groups: Groups, names: Sequence[str]
+) -> Homes:
+    """What keeps people's Homes up to date; `names` are all that policies name."""
+    board, replies = _board(slot, index), slack.replies
+    return Homes(board=board, groups=groups, replies=replies, hints=index, names=names)
 
 
 def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace) -> Recall:
@@ -146,7 +162,7 @@ def _rules(
         defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
         return Rules(
             due=index.approval_due,
-            seen=index.approval_seen,
+            listed=partial(listed, index),
             spent=index.spent,
             policies=kept.policies,
             defaults=defaults,
@@ -228,7 +244,7 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         runners={agent.name: runner(agent=agent) for agent in desk.agents},
         farewell=runner(agent=farewell()),
         secretary=secretary,
-        outbox=Outbox(slot=desk.slot, replies=desk.slack.replies, owner=owner, limits=desk.index),
+        outbox=_outbox(desk, owner),
         owner=owner,
         lease=int(settings.lease * 1000),
         run_config=RunConfig(
@@ -236,6 +252,17 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
             turn_tokens=settings.turn_tokens,
             daily_tokens=settings.daily_tokens,
         ),
+    )
+
+
+def _outbox(desk: Desk, owner: str) -> Outbox:
+    """What pays what is owed to Slack."""
+    return Outbox(
+        slot=desk.slot,
+        replies=desk.slack.replies,
+        owner=owner,
+        limits=desk.index,
+        changed=desk.homes.note,
     )
 
 
@@ -268,19 +295,20 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         run_for=settings.execution_ttl,
         standing=desk.groups.standing,
         lost=desk.recall.lost,
+        changed=desk.homes.changed,
     )
-    home = Home(
-        board=Board(desk.slot, recent=desk.index.recent, waiting=desk.index.waiting),
+    commands = Commands(
+        board=_board(desk.slot, desk.index),
+        inbox=desk.homes.inbox,
         groups=desk.groups,
-        replies=replies,
         withdraw=clicks.withdraw,
     )
-    clicks.tell_of_changes(home.changed)
     return Listeners(
         messages=messages,
         clicks=clicks,
         people=desk.people,
         identity=identity,
         groups=desk.groups,
-        home=home,
+        homes=desk.homes,
+        commands=commands,
     )

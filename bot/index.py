@@ -10,7 +10,9 @@ tenants may share a store: each has hints of its own and never sees another one'
 |---|---|---|---|
 | `{due:<t>}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
 | `{due:<t>}:wake` | list | at most 32 tokens that end a wait early | a minute |
-| `{due:<t>}:seen` | zset | `session|approval` -> when people were asked (ms) | a month |
+| `{due:<t>}:seen` | zset | `session|approval` -> when it was asked, open ones first | a month |
+| `{mine:<t>:<name>}:appr` | zset | the same, of those that concern a person or group | a month |
+| `{due:<t>}:home` | zset | person -> when they opened their Home last (ms) | a month |
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
 | `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
@@ -22,7 +24,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -42,7 +44,11 @@ TOKENS = 32
 TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
-SEEN = 1_000
+SEEN = 10_000
+MINE = 1_000
+HOMES = 10_000
+OPEN = 10**14
+"""Milliseconds by which an open approval is newer than every closed one, so that it stays."""
 DEAD = 1_000
 SEEN_LIVES = 30 * 24 * 3600
 ANCHORS = 400
@@ -143,6 +149,7 @@ class Index:
         self._ready = f"{due}:ready"
         self._wake = f"{due}:wake"
         self._seen = f"{due}:seen"
+        self._homes = f"{due}:home"
         self._dead = f"{due}:dead"
         self._audit = f"{due}:audit"
         self._anchors = f"{due}:anchors"
@@ -162,14 +169,28 @@ class Index:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""
         return (("ZADD", self._approvals, at, f"{key}|{approval}"),)
 
-    def approval_seen(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
-        """The commands that have an approval found among the newest ones, asked at a moment."""
+    def approval_listed(
+        self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
+    ) -> Sequence[Command]:
+        """The commands that have an approval of some moment found, by those it concerns as well."""
+        member, score = f"{key}|{approval}", at + OPEN * is_open
+        lists = [(self._seen, SEEN), *((self._mine(name), MINE) for name in names)]
+        found = [_first(each, member, score, most=most) for each, most in lists]
+        audited = ("ZADD", self._audit, "GT", at, str(key))
+        return (audited, *(command for one in found for command in one))
+
+    def home_opened(self, person: str) -> Sequence[Command]:
+        """The commands that remember who looked at their Home."""
         return (
-            ("ZADD", self._seen, at, f"{key}|{approval}"),
-            ("ZREMRANGEBYRANK", self._seen, 0, -SEEN - 1),
-            ("EXPIRE", self._seen, SEEN_LIVES),
-            ("ZADD", self._audit, at, str(key)),
+            ("EVAL", NOTE, 1, self._homes, person),
+            ("ZREMRANGEBYRANK", self._homes, 0, -HOMES - 1),
+            ("EXPIRE", self._homes, SEEN_LIVES),
         )
+
+    async def with_home(self, people: Sequence[str]) -> list[str]:
+        """Those of the people who looked at their Home."""
+        found = await self.send([("ZSCORE", self._homes, person) for person in people])
+        return [person for person, at in zip(people, found, strict=True) if at is not None]
 
     async def audited(self) -> list[SessionKey]:
         """The sessions that have an audit, or had one."""
@@ -221,14 +242,16 @@ class Index:
         return _text(kept) or anchor
 
     async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
-        """The newest approvals, at the most so many: session and id, newest first."""
+        """Approvals, at the most so many: session and id, open ones first, each newest first."""
         [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
         return list((await self._read(self._seen, found)).values())
 
-    async def waiting(self, most: int) -> list[tuple[SessionKey, str]]:
-        """The open approvals that are due first, at the most so many: session and id."""
-        [found] = await self.send((("ZRANGE", self._approvals, 0, most - 1),))
-        return list((await self._read(self._approvals, found)).values())
+    async def concerning(self, names: Sequence[str], most: int) -> list[tuple[SessionKey, str]]:
+        """The same of those that concern one of the names, so many of each."""
+        keys = [self._mine(name) for name in names]
+        found = await self.send([("ZREVRANGE", key, 0, most - 1) for key in keys])
+        read = [await self._read(key, each) for key, each in zip(keys, found, strict=True)]
+        return list(dict.fromkeys(each for one in read for each in one.values()))
 
     def buried(self, key: SessionKey) -> Sequence[Command]:
         """The commands that note for operators that a turn of a session was given up."""
@@ -386,8 +409,20 @@ class Index:
     def _aside(self, key: SessionKey) -> str:
         return f"{self._prefix}{{aside:{key}}}:said"
 
+    def _mine(self, name: str) -> str:
+        return f"{self._prefix}{{mine:{self._tenant}:{quote(name, safe='')}}}:appr"
+
     def _mark(self, channel: str) -> str:
         return f"{self._prefix}{{dm:{self._tenant}:{channel}}}:agent"
+
+
+def _first(name: str, member: str, score: int, *, most: int) -> Sequence[Command]:
+    """The commands that put a member into a list of the highest scores, for a month."""
+    return (
+        ("ZADD", name, score, member),
+        ("ZREMRANGEBYRANK", name, 0, -most - 1),
+        ("EXPIRE", name, SEEN_LIVES),
+    )
 
 
 def _apart(member: bytes | str) -> tuple[SessionKey, str] | None:

@@ -8,7 +8,7 @@ said in the thread of the request and struck off; what Slack may take later stay
 import json
 import math
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -53,6 +53,10 @@ class Limits(Protocol):
         ...
 
 
+Changed = Callable[[Approval], None]
+"""Hears that an approval is shown as it is now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What a post amounts to now: where it goes, and the messages it takes."""
@@ -65,17 +69,31 @@ class Outbox:
     """Everything owed, session by session: `debt = await outbox.debt(key)`."""
 
     def __init__(
-        self, *, slot: Slot, replies: Replies, owner: str = "", limits: Limits | None = None
+        self,
+        *,
+        slot: Slot,
+        replies: Replies,
+        owner: str = "",
+        limits: Limits | None = None,
+        changed: Changed | None = None,
     ) -> None:
         """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay."""
         self.slot = slot
         self.replies = replies
         self.owner = owner
         self.limits = limits
+        self.changed = changed
 
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
-        debt = Debt(key, slot=self.slot, replies=self.replies, owner=self.owner, limits=self.limits)
+        debt = Debt(
+            key,
+            slot=self.slot,
+            replies=self.replies,
+            owner=self.owner,
+            limits=self.limits,
+            changed=self.changed,
+        )
         await debt.look(all_approvals=True)
         debt.doubtful = {post.id for post in debt.posts}
         return debt
@@ -98,6 +116,7 @@ class Debt:
         replies: Replies,
         owner: str = "",
         limits: Limits | None = None,
+        changed: Changed | None = None,
     ) -> None:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
@@ -110,6 +129,8 @@ class Debt:
         self._replies = replies
         self._owner = owner
         self._limits = limits
+        self._changed = changed
+        self._thinking = False
         self._ours_until = self._begin_by = 0.0
         self._places: Mapping[str, str] = {}
         self._unreadable: Set[str] = frozenset()
@@ -152,7 +173,14 @@ class Debt:
         """Show in the thread that what was just said there is being worked on."""
         thread = thread_of(self.key)
         if self.inbox and thread.ts:
+            self._thinking = True
             await self._replies.thinking(thread)
+
+    async def fall_silent(self) -> None:
+        """Show in the thread no longer that an answer is on its way, if none came."""
+        if self._thinking:
+            self._thinking = False
+            await self._replies.thinking(thread_of(self.key), over=True)
 
     async def pay(self) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand."""
@@ -172,6 +200,10 @@ class Debt:
             await self._slot.posted(self.key, {post.id: place})
             self._places = {**self._places, **({post.id: place} if place else {})}
             logs.info("outbox.posted", post=post.id, kind=_kind(post))
+            self._thinking = self._thinking and _kind(post) in UPDATES
+            approval = self.approvals.get(str(post.body.get("approval", "")))
+            if approval and self._changed:
+                self._changed(approval)
 
     def _put_off(self, post: Post, result: Retry | Uncertain) -> None:
         self.wait = result.after_s if isinstance(result, Retry) else LOOK_AGAIN

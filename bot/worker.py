@@ -260,6 +260,7 @@ class Worker:
                     tally.heard(event)
                     await self._secretary.settle(key)
                     await debt.pay()
+        await debt.fall_silent()
         tally.ended()
 
     async def _settle(self, key: SessionKey, debt: Debt) -> None:

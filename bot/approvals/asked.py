@@ -140,11 +140,10 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
 
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
-    """When the clock has to look at which approval."""
+    """When the clock has to look at which approval, and who finds the new one."""
     looks = {approval.id: next_look(approval), **dict.fromkeys(settling, scene.now)}
-    seen = scene.rules.seen
-    listed = seen(scene.key, approval.id, scene.now) if seen else ()
-    return tuple(listed) + tuple(
+    listed = scene.rules.listed
+    return tuple(listed(approval) if listed else ()) + tuple(
         command
         for approval_id, at in looks.items()
         if at is not None

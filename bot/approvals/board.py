@@ -1,21 +1,32 @@
-"""The approvals people look at: the newest and the most urgent ones, by whom they concern."""
+"""The approvals people look at, the open ones first, by whom they concern."""
 
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from agents import SessionKey, Slot
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, late
+from bot.approvals.request import Approval, Command, late
 
 MOST = 100
-"""Approvals of each kind that are looked through."""
+"""Approvals that are looked through, of everybody's or of one name's."""
 EVERY = 10_000
 """Approvals among which one is found by its reference, without reading any other."""
 
-Names = Callable[[int], Awaitable[Sequence[tuple[SessionKey, str]]]]
-"""Some approvals, so many at the most: session and id."""
+Named = Sequence[tuple[SessionKey, str]]
+"""Some approvals: session and id."""
+
+
+class Lists(Protocol):
+    """The part of the index that has approvals found."""
+
+    def approval_listed(
+        self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
+    ) -> Sequence[Command]:
+        """The commands that have an approval found, by those whom it concerns as well."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,29 +39,37 @@ class Inbox:
 
 
 class Board:
-    """Finds approvals across sessions: `recent` names the newest, `waiting` those due first."""
+    """Finds approvals across sessions, those named by hints: open ones first, then the newest."""
 
-    def __init__(self, slot: Slot, *, recent: Names, waiting: Names) -> None:
-        """Look into `slot` for what is named."""
+    def __init__(
+        self,
+        slot: Slot,
+        *,
+        recent: Callable[[int], Awaitable[Named]],
+        concerning: Callable[[Sequence[str], int], Awaitable[Named]],
+    ) -> None:
+        """Look into `slot` for those of everybody, or those that concern one of some names."""
         self._slot = slot
         self._recent = recent
-        self._waiting = waiting
+        self._concerning = concerning
 
-    async def approvals(self, most: int = MOST) -> tuple[list[Approval], int]:
-        """The approvals there are, newest first, and the store's time in ms (0 without any)."""
-        return await self._read(await self._named(most))
+    async def approvals(self, most: int = MOST) -> list[Approval]:
+        """Everybody's approvals, newest first."""
+        approvals, _ = await self._read(await self._recent(most))
+        return approvals
+
+    async def of(self, names: Iterable[str]) -> tuple[list[Approval], int]:
+        """The approvals of people and groups, newest first; the store's time in ms (0: none)."""
+        return await self._read(await self._concerning(list(names), MOST))
 
     async def find(self, word: str) -> Approval | None:
         """The approval with this reference, in capitals or not."""
         wanted = word.strip().lower()
-        named = [each for each in await self._named(EVERY) if _short(*each) == wanted]
+        named = [each for each in await self._recent(EVERY) if _short(*each) == wanted]
         found, _ = await self._read(named)
         return found[0] if found else None
 
-    async def _named(self, most: int) -> Sequence[tuple[SessionKey, str]]:
-        return list(dict.fromkeys([*await self._recent(most), *await self._waiting(most)]))
-
-    async def _read(self, named: Sequence[tuple[SessionKey, str]]) -> tuple[list[Approval], int]:
+    async def _read(self, named: Named) -> tuple[list[Approval], int]:
         only: dict[SessionKey, list[str]] = {}
         for key, name in named:
             only.setdefault(key, []).append(name)
@@ -70,6 +89,25 @@ def reference(approval: Approval) -> str:
 
 def _short(session: object, name: str) -> str:
     return hashlib.sha256(f"{session}|{name}".encode()).hexdigest()[:8]
+
+
+def concerned(approval: Approval) -> frozenset[str]:
+    """The people, groups and roles that find an approval among theirs, some of them later on."""
+    later = (each.names + each.people for each in approval.escalations)
+    voted = (vote.person for vote in approval.votes)
+    asked = {approval.requester, *approval.policy.approvers, *approval.policy.names}
+    return frozenset({*asked, *voted, *(name for names in later for name in names)})
+
+
+def listed(lists: Lists, approval: Approval) -> Sequence[Command]:
+    """The commands that have an approval found by those whom it concerns, as it is now."""
+    return lists.approval_listed(
+        SessionKey.parse(approval.session),
+        approval.id,
+        approval.asked_at,
+        names=sorted(concerned(approval)),
+        is_open=approval.status == "pending",
+    )
 
 
 def groups(approvals: Iterable[Approval]) -> frozenset[str]:

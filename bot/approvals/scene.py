@@ -27,7 +27,7 @@ class Spent(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """How questions are put; `due` and `seen` are commands for the index of approvals.
+    """How questions are put; `due` and `listed` make commands for the index of approvals.
 
     `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
     cards, None for DMs. `name` says what the person with an id is called. `unsaved`: the store
@@ -35,7 +35,7 @@ class Rules:
     """
 
     due: Due
-    seen: Due | None = None
+    listed: Callable[[Approval], Sequence[Command]] | None = None
     spent: Spent | None = None
     policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
         default_factory=dict[str, Sequence[ApprovalPolicy]]

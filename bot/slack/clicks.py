@@ -63,6 +63,7 @@ class Clicks:
         run_for: timedelta | None,
         standing: Standing | None = None,
         lost: Lost | None = None,
+        changed: Callable[[str], None] | None = None,
     ) -> None:
         """Keep the parts; `team` is our workspace, `standing` knows groups and roles."""
         self._slot = slot
@@ -73,12 +74,8 @@ class Clicks:
         self._run_for = run_for
         self._standing = standing
         self._lost = lost
-        self._changed: Callable[[str], Coroutine[Any, Any, None]] | None = None
-        self._notes: set[asyncio.Task[None]] = set()
-
-    def tell_of_changes(self, changed: Callable[[str], Coroutine[Any, Any, None]]) -> None:
-        """Have `changed` called for each person whose approvals are not what they were."""
         self._changed = changed
+        self._notes: set[asyncio.Task[None]] = set()
 
     async def press(self, click: Click) -> None:
         """Do what a button says. Raises StoreUnavailable; then nothing is decided."""
@@ -179,10 +176,8 @@ class Clicks:
             logs.warning("click.unknown", **told)
         else:
             logs.warning("approval.refused", **told, code=outcome.code)
-        requester = outcome.approval.requester if outcome.approval else ""
-        for person in {decision.person.id, requester} - {""}:
-            if self._changed:
-                self._later(self._changed(person))
+        if self._changed:
+            self._changed(decision.person.id)
         return outcome
 
     async def _look(self, click: Click, key: SessionKey, *, button: Button) -> None:

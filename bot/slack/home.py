@@ -1,26 +1,41 @@
-"""What people ask to see: their Home, and what `/approvals` answers."""
+"""People's Homes: each shows the approvals that concern somebody, and is kept up to date."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
 
+from agents import StoreUnavailable
 from bot import logs
-from bot.approvals.board import Board, Inbox, groups, inbox
-from bot.approvals.button import decode, encode
-from bot.slack.actions import SHOW, WITHDRAW
-from bot.slack.blocks.lists import home_view, inbox_blocks, item
-from bot.slack.blocks.rendered import Block, actions, button
+from bot.approvals.board import Board, Inbox, Lists, concerned, groups, inbox, listed
+from bot.approvals.request import Approval, Command
+from bot.approvals.terms import is_person
+from bot.slack.blocks.lists import home_view
 from bot.slack.groups import Groups
-from bot.slack.payloads import Click, Command
 from bot.slack.replies import Posted, Replies
 
-COMMAND = "/approvals"
-USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
-KNOWN = 1_000
-"""People whose Home is kept up to date by this process."""
+
+class Hints(Lists, Protocol):
+    """The part of the index that Homes need."""
+
+    def home_opened(self, person: str) -> Sequence[Command]:
+        """The commands that remember who looked at their Home."""
+        ...
+
+    async def with_home(self, people: Sequence[str]) -> list[str]:
+        """Those of the people who looked at their Home."""
+        ...
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands."""
+        ...
 
 
-class Home:
-    """Shows each person the approvals that concern them."""
+class Homes:
+    """Shows each person what concerns them, at once and again when it has changed.
+
+    Any process may change an approval and any may show it: who ever looked is a hint in the store.
+    A view may be lost; the next change, or the next look, shows the truth.
+    """
 
     def __init__(
         self,
@@ -28,78 +43,68 @@ class Home:
         board: Board,
         groups: Groups,
         replies: Replies,
-        withdraw: Callable[[Click], Awaitable[str]],
+        hints: Hints,
+        names: Sequence[str] = (),
     ) -> None:
-        """Keep the parts; `withdraw` withdraws what a click is about and says what came of it."""
+        """Keep the parts; `names` are all that policies name."""
         self._board = board
         self._groups = groups
         self._replies = replies
-        self._withdrawn = withdraw
-        self._opened: dict[str, None] = {}
+        self._hints = hints
+        self._names = [name for name in names if not is_person(name)]
+        self._noted: dict[tuple[str, str], Approval] = {}
+        self._people: set[str] = set()
+        self._working: asyncio.Task[None] | None = None
 
     async def opened(self, person: str) -> None:
         """Show somebody who opened their Home what is in it."""
-        self._opened = dict(list({**self._opened, person: None}.items())[-KNOWN:])
-        result = await self._replies.publish(person, home_view(await self._inbox(person)))
-        if not isinstance(result, Posted):
-            logs.warning("outbox.refused", post="home", code=type(result).__name__)
+        try:
+            await self._hints.send(self._hints.home_opened(person))
+            await self._show(person)
+        except StoreUnavailable as raised:
+            logs.warning("store.unavailable", error=raised)
 
-    async def changed(self, person: str) -> None:
-        """Somebody has done something: their Home says so, if they ever looked at it."""
-        if person in self._opened:
-            await self.opened(person)
+    def note(self, approval: Approval) -> None:
+        """An approval is new or not what it was: those whom it concerns find it so, soon."""
+        self._noted[approval.session, approval.id] = approval
+        self._work()
 
-    async def answer(self, command: Command) -> Mapping[str, Any]:
-        """The answer to `/approvals`, for whoever typed it alone."""
-        verb, _, rest = command.text.strip().partition(" ")
-        match verb.lower():
-            case "" | "list":
-                blocks = inbox_blocks(await self._inbox(command.by.id), each=5)
-                return _told("Your approvals", blocks)
-            case "show":
-                return await self._show(rest, command.by.id)
-            case "withdraw":
-                return await self._withdraw(command, rest)
-            case _:
-                return _told(USAGE)
+    def changed(self, person: str) -> None:
+        """Somebody has done something: what they look at says so, soon."""
+        self._people.add(person)
+        self._work()
 
-    async def _show(self, word: str, person: str) -> Mapping[str, Any]:
-        approval = await self._board.find(word)
-        own = approval and approval.requester == person
-        names = await self._groups.standing(person, approval.policy.groups) if approval else None
-        if approval is None or not (own or approval.policy.entitles(person, names or ())):
-            return _told(_missing(word))
-        show = button("Show everything", action=SHOW, value=encode(approval))
-        return _told("An approval", [*item(approval), actions(show, block_id="show")])
-
-    async def _withdraw(self, command: Command, word: str) -> Mapping[str, Any]:
-        approval = await self._board.find(word)
-        if approval is None:
-            return _told(_missing(word))
-        value = encode(approval)
-        said = await self._withdrawn(
-            Click(
-                action=WITHDRAW,
-                button=decode(value),
-                value=value,
-                by=command.by,
-                place=command.place,
-                trigger="",
-            )
-        )
-        return _told(said)
-
-    async def _inbox(self, person: str) -> Inbox:
-        approvals, now = await self._board.approvals()
+    async def inbox(self, person: str) -> Inbox:
+        """What one person has to do with approvals."""
+        held = await self._groups.standing(person, self._names) or frozenset[str]()
+        approvals, now = await self._board.of((person, *sorted(held)))
         names = await self._groups.standing(person, groups(approvals))
         return inbox(approvals, person, names=names or (), now=now)
 
+    async def close(self) -> None:
+        """Wait until what is known by now is shown."""
+        if self._working:
+            await asyncio.wait({self._working})
 
-def _missing(word: str) -> str:
-    """A sentence about a reference that leads nowhere; the word itself is not repeated."""
-    return USAGE if not word.strip() else "There is no such approval for you here."
+    def _work(self) -> None:
+        # Not awaited: nobody waits for a view, neither an answer to Slack nor what is owed to it.
+        if self._working is None or self._working.done():
+            self._working = asyncio.create_task(self._catch_up())
 
+    async def _catch_up(self) -> None:
+        """List what was noted, and show it to those who look; many changes are shown as one."""
+        while self._noted or self._people:
+            noted, self._noted = list(self._noted.values()), {}
+            people, self._people = self._people, set()
+            people |= {name for each in noted for name in concerned(each) if is_person(name)}
+            try:
+                await self._hints.send([each for one in noted for each in listed(self._hints, one)])
+                for person in await self._hints.with_home(sorted(people)):
+                    await self._show(person)
+            except StoreUnavailable as raised:
+                logs.warning("store.unavailable", error=raised)
 
-def _told(text: str, blocks: list[Block] | None = None) -> Mapping[str, Any]:
-    shown = {"blocks": blocks} if blocks else {}
-    return {"response_type": "ephemeral", "text": text, **shown}
+    async def _show(self, person: str) -> None:
+        result = await self._replies.publish(person, home_view(await self.inbox(person)))
+        if not isinstance(result, Posted):
+            logs.warning("outbox.refused", post="home", code=type(result).__name__)

@@ -22,8 +22,9 @@ from bot import errors, logs
 from bot.errors import SettingsError
 from bot.slack import payloads
 from bot.slack.clicks import INACTIVE, Clicks
+from bot.slack.commands import COMMAND, Commands
 from bot.slack.groups import Groups
-from bot.slack.home import COMMAND, Home
+from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
@@ -49,7 +50,8 @@ class Listeners:
         people: People,
         identity: Identity,
         groups: Groups | None = None,
-        home: Home | None = None,
+        homes: Homes | None = None,
+        commands: Commands | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -58,7 +60,8 @@ class Listeners:
         self._people = people
         self._identity = identity
         self._groups = groups
-        self._home = home
+        self._homes = homes
+        self._commands = commands
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -115,8 +118,8 @@ class Listeners:
     async def on_command(self, body: Body) -> BoltResponse:
         """Answer a slash command, or say that nobody knows it."""
         command = payloads.command(body)
-        if self._home and command.name == COMMAND and command.by.team == self._identity.team:
-            return await self._in_time(self._home.answer(command))
+        if self._commands and command.name == COMMAND and command.by.team == self._identity.team:
+            return await self._in_time(self._commands.answer(command))
         logs.warning("click.unknown", action=command.name, person=command.by.id)
         return _ok({"response_type": "ephemeral", "text": NO_COMMAND})
 
@@ -147,8 +150,8 @@ class Listeners:
 
     def _open_home(self, body: Body) -> None:
         """Somebody opened their Home."""
-        if self._home and (person := payloads.home_opened(body)):
-            self._clicks.later(self._home.opened(person))
+        if self._homes and (person := payloads.home_opened(body)):
+            self._clicks.later(self._homes.opened(person))
 
     async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
         try:

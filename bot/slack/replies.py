@@ -159,14 +159,14 @@ class Replies:
             return opened
         return await self._ended(self._client.chat_postMessage(channel=opened.place, text=text))
 
-    async def thinking(self, thread: Thread) -> None:
+    async def thinking(self, thread: Thread, *, over: bool = False) -> None:
         """Show under a thread that an answer is on its way; Slack takes it away with the answer.
 
-        It may be lost: nothing depends on it.
+        When it is `over`, it is taken away without one. It may be lost: nothing depends on it.
         """
         await self._ended(
             self._client.assistant_threads_setStatus(
-                channel_id=thread.channel, thread_ts=thread.ts, status=THINKING
+                channel_id=thread.channel, thread_ts=thread.ts, status="" if over else THINKING
             ),
             within=QUICK,
         )

@@ -12,10 +12,11 @@ from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.records import REMEDY
+from bot.approvals.terms import Policy, Vote
 from bot.clock import Clock, Sweep, Walk, close_due
 from bot.index import Index
 from tests.bot.approvals.conftest import put
-from tests.bot.approvals.samples import KEY, approval
+from tests.bot.approvals.samples import ASKED, KEY, approval
 
 
 @asynccontextmanager
@@ -144,6 +145,21 @@ async def test_the_walk_passes_over_what_nobody_can_read(store_url: str, caplog)
         due = await client.zrange("b:{due:local}:appr", 0, -1)
     assert sorted(due) == sorted([f"{KEY}|3-0", f"{other}|3-0"])
     assert [record.msg for record in caplog.records] == ["approval.unreadable"]
+
+
+async def test_the_walk_lists_approvals_again(store_url: str):
+    """Lost lists come back: of what is open without a deadline, and of who decided what."""
+    vote = Vote(person="UBOSS", confirmed=False, at=ASKED)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        open_ = await put(slot, deadline=None)
+        old = approval(id="5-0", status="rejected", votes=(vote,), policy=Policy(approvers=("UX",)))
+        await keep(slot, old.model_copy(update={"session": str(KEY)}).record())
+        assert await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step() == 0
+        assert await index.concerning(["UCFO"], 9) == [(KEY, open_.id)]
+        assert await index.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
+        assert await index.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
+        assert await index.audited() == [KEY]
 
 
 async def test_a_session_that_cannot_be_read_does_not_end_the_walk(store_url: str, caplog):

@@ -15,11 +15,11 @@ from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import verify
 from bot.approvals.anchor import anchor
-from bot.approvals.board import reference
+from bot.approvals.board import listed, reference
 from bot.approvals.operator import Ruling, rule
 from bot.approvals.request import Approval
 from bot.cli import main, parser
-from bot.index import Index
+from bot.index import SEEN, Index
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
 
@@ -41,7 +41,7 @@ async def desk(store_url: str, monkeypatch):
             args={"token": "s3cret"},
             hint="May s3cret be used?",
         )
-        await index.send(index.approval_seen(KEY, asked.id, asked.asked_at))
+        await index.send(listed(index, asked))
         yield slot, index, asked
 
 
@@ -107,10 +107,11 @@ async def test_an_operator_cancels(desk, typed: Typed):
 async def test_an_old_one_that_still_waits_is_found(desk, typed: Typed):
     """However many were asked since, what still waits is listed and can be closed."""
     slot, index, asked = desk
-    await index.send(index.approval_due(KEY, asked.id, asked.deadline))
-    newer = [(KEY, f"{n}-9", asked.asked_at + n) for n in range(1, 1_010)]
-    await index.send([each for new in newer for each in index.approval_seen(*new)])
-    assert (KEY, asked.id) not in await index.recent(2_000)
+    newer = (
+        index.approval_listed(KEY, f"{n}-9", asked.asked_at + n, names=(), is_open=False)
+        for n in range(1, SEEN + 10)
+    )
+    await index.send([command for new in newer for command in new])
     _, told = await typed("approvals", "list")
     assert told.startswith(reference(asked))
     status, _ = await typed("approvals", "cancel", reference(asked))

@@ -9,7 +9,7 @@ import pytest
 
 from agents import SessionKey, StoreUnavailable
 from agents.runtime.slot.redis import connect
-from bot.index import ASIDE, ASIDE_LIVES, TOKENS, Client, Index
+from bot.index import ASIDE, ASIDE_LIVES, MINE, TOKENS, Client, Index
 from tests.agents.slot.servers import server
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
@@ -113,7 +113,7 @@ async def test_tenants_share_a_store(index: Index, client: Client) -> None:
     for commands in (
         index.ring(key),
         index.approval_due(key, "3-0", 1),
-        index.approval_seen(key, "3-0", now),
+        index.approval_listed(key, "3-0", now, names=["UMAX"], is_open=True),
         index.ticket_due(key, "2-0", 1),
         index.buried(key),
         index.spoken("D1", "helper"),
@@ -137,7 +137,7 @@ async def test_what_nobody_can_read_is_taken_out(index: Index, strange: str, cap
         await index.send([("ZADD", f"b:{{due:local}}:{name}", 1, strange)])
     await _ring(index, KEYS[0])
     await index.send([*index.approval_due(KEYS[1], "3-0", 1), *index.buried(KEYS[2])])
-    await index.send(index.approval_seen(KEYS[3], "3-0", 2))
+    await index.send(index.approval_listed(KEYS[3], "3-0", 2, names=(), is_open=True))
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
     assert await index.claim_due(9) == [(KEYS[1], "3-0")]
     assert await index.claim_tickets(9, lease=timedelta(seconds=9)) == []
@@ -285,3 +285,40 @@ async def test_what_is_set_aside_follows_a_moment(index: Index, client: Client) 
     assert len(await index.said_after(KEYS[0], "0")) == ASIDE
     (name,) = [key async for key in client.scan_iter("*aside*")]
     assert 0 < await client.ttl(name) <= ASIDE_LIVES
+
+
+async def test_what_is_open_is_found_before_what_is_newer(index: Index):
+    """Of everybody's and of one's own, however many were closed since; what closes steps back."""
+    old, new = (KEYS[0], "3-0"), (KEYS[1], "3-0")
+    await index.send(index.approval_listed(*old, 1, names=["UMAX", "finance"], is_open=True))
+    await index.send(index.approval_listed(*new, 2, names=["UMAX"], is_open=False))
+    assert await index.recent(1) == await index.concerning(["UMAX"], 1) == [old]
+    assert await index.concerning(["UMAX", "finance"], 9) == [old, new]
+    assert await index.concerning(["UANA"], 9) == await index.concerning([], 9) == []
+    await index.send(index.approval_listed(*old, 1, names=["UMAX"], is_open=False))
+    assert await index.recent(9) == await index.concerning(["UMAX"], 9) == [new, old]
+
+
+async def test_a_list_has_an_end(index: Index, client: Client):
+    """A person's list keeps what is open and the newest of the rest, and lives a month."""
+    await index.send(index.approval_listed(KEYS[0], "3-0", 1, names=["UMAX"], is_open=True))
+    for n in range(2, MINE + 5):
+        closed = index.approval_listed(KEYS[1], f"{n}-0", n, names=["UMAX"], is_open=False)
+        await index.send(closed)
+    found = await index.concerning(["UMAX"], MINE + 9)
+    assert (len(found), found[0], found[1][1]) == (MINE, (KEYS[0], "3-0"), f"{MINE + 4}-0")
+    assert await client.ttl("b:{mine:local:UMAX}:appr") > 0
+
+
+async def test_who_looked_at_their_home(index: Index):
+    """Those who ever opened it are known to every process."""
+    await index.send(index.home_opened("UMAX"))
+    assert await index.with_home(["UANA", "UMAX"]) == ["UMAX"]
+    assert await index.with_home([]) == []
+
+
+async def test_the_newest_moment_of_an_audit_counts(index: Index, client: Client):
+    """Listing an older approval of a session again does not make its audit older."""
+    for at in (2, 1):
+        await index.send(index.approval_listed(KEYS[0], f"{at}-0", at, names=(), is_open=True))
+    assert await client.zscore("b:{due:local}:audit", str(KEYS[0])) == 2

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from agents import SessionKey
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.board import listed
 from bot.approvals.decide import decide
 from bot.approvals.verify import root
 from bot.index import Index
@@ -28,7 +29,7 @@ async def test_the_anchor_is_posted_once(store_url: str, session):
         ]
         assert await clocks[0].look() == 0
         asked = await put(slot)
-        await index.send(index.approval_seen(KEY, asked.id, asked.asked_at))
+        await index.send(listed(index, asked))
         await decide(slot, KEY, click(asked))
         looked = [await clock.look() for clock in (*clocks, *clocks)]
         assert looked == [1, 0, 0, 0]

@@ -1,0 +1,88 @@
+"""What `/approvals` answers, to whoever typed it alone."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from bot.approvals.board import Board, Inbox
+from bot.approvals.button import decode, encode
+from bot.slack.actions import SHOW, WITHDRAW
+from bot.slack.blocks.lists import inbox_blocks, item
+from bot.slack.blocks.rendered import Block, actions, button
+from bot.slack.groups import Groups
+from bot.slack.payloads import Click, Command
+
+COMMAND = "/approvals"
+USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
+LISTED = 5
+"""Approvals of each list: a message has fewer blocks than a Home."""
+
+
+class Commands:
+    """Lists, shows and withdraws approvals for people."""
+
+    def __init__(
+        self,
+        *,
+        board: Board,
+        inbox: Callable[[str], Awaitable[Inbox]],
+        groups: Groups,
+        withdraw: Callable[[Click], Awaitable[str]],
+    ) -> None:
+        """Keep the parts; `withdraw` withdraws what a click is about and says what came of it.
+
+        `inbox` says what concerns a person.
+        """
+        self._board = board
+        self._inbox = inbox
+        self._groups = groups
+        self._withdrawn = withdraw
+
+    async def answer(self, command: Command) -> Mapping[str, Any]:
+        """The answer to a command. Raises StoreUnavailable."""
+        verb, _, rest = command.text.strip().partition(" ")
+        match verb.lower():
+            case "" | "list":
+                blocks = inbox_blocks(await self._inbox(command.by.id), each=LISTED)
+                return _told("Your approvals", blocks)
+            case "show":
+                return await self._show(rest, command.by.id)
+            case "withdraw":
+                return await self._withdraw(command, rest)
+            case _:
+                return _told(USAGE)
+
+    async def _show(self, word: str, person: str) -> Mapping[str, Any]:
+        approval = await self._board.find(word)
+        own = approval and approval.requester == person
+        names = await self._groups.standing(person, approval.policy.groups) if approval else None
+        if approval is None or not (own or approval.policy.entitles(person, names or ())):
+            return _told(_missing(word))
+        show = button("Show everything", action=SHOW, value=encode(approval))
+        return _told("An approval", [*item(approval), actions(show, block_id="show")])
+
+    async def _withdraw(self, command: Command, word: str) -> Mapping[str, Any]:
+        approval = await self._board.find(word)
+        if approval is None:
+            return _told(_missing(word))
+        value = encode(approval)
+        said = await self._withdrawn(
+            Click(
+                action=WITHDRAW,
+                button=decode(value),
+                value=value,
+                by=command.by,
+                place=command.place,
+                trigger="",
+            )
+        )
+        return _told(said)
+
+
+def _missing(word: str) -> str:
+    """A sentence about a reference that leads nowhere; the word itself is not repeated."""
+    return USAGE if not word.strip() else "There is no such approval for you here."
+
+
+def _told(text: str, blocks: list[Block] | None = None) -> Mapping[str, Any]:
+    shown = {"blocks": blocks} if blocks else {}
+    return {"response_type": "ephemeral", "text": text, **shown}

@@ -1,0 +1,70 @@
+"""Whom an approval concerns, and what each of them has to do with it."""
+
+import pytest
+
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.board import MOST, Board, Inbox, concerned, inbox, listed, reference
+from bot.approvals.request import Escalation
+from bot.approvals.terms import Policy, Quota, Vote
+from bot.index import Index
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, session
+
+LATER = Escalation(at=ASKED + 1, names=("board",), people=("UVP",))
+RULES = Policy(approvers=("UBOSS",), rules=((Quota(names=("finance", "UBOSS")),),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param({}, {"UASK", "UBOSS", "UCFO"}, id="who asked and who may decide"),
+        pytest.param({"policy": RULES}, {"UASK", "UBOSS", "finance"}, id="groups"),
+        pytest.param(
+            {"escalations": (LATER,)},
+            {"UASK", "UBOSS", "UCFO", "UVP", "board"},
+            id="who may decide later",
+        ),
+        pytest.param(
+            {"votes": (Vote(person="UFIN", confirmed=True, at=ASKED),)},
+            {"UASK", "UBOSS", "UCFO", "UFIN"},
+            id="who stood for a group",
+        ),
+    ],
+)
+def test_whom_it_concerns(changes, expected):
+    """Everybody who finds it among theirs: who asked, who may decide, who did."""
+    assert concerned(approval(**changes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("who", "now", "lists"),
+    [
+        pytest.param("UBOSS", ASKED, ("waiting",), id="waits for an approver"),
+        pytest.param("UASK", ASKED, ("asked",), id="asked for"),
+        pytest.param("UASK", DEADLINE, ("decided",), id="its time is up"),
+        pytest.param("UBOSS", DEADLINE, (), id="nobody decided"),
+        pytest.param("UX", ASKED, (), id="concerns others"),
+    ],
+)
+def test_whose_list_it_is_in(who, now, lists):
+    """What waits, what was asked for and what is over are apart."""
+    one = approval()
+    assert inbox([one], who, names=(), now=now) == Inbox(**dict.fromkeys(lists, (one,)))
+
+
+async def test_what_is_ones_own_is_found_among_many(store_url: str):
+    """However much others were asked since, who may decide finds what waits, and its reference."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        board = Board(slot, recent=index.recent, concerning=index.concerning)
+        old = await put(slot)
+        await index.send(listed(index, old))
+        others = Policy(approvers=("UX",))
+        for n in range(MOST + 5):
+            key = session(n)
+            asked = await put(slot, key=key, policy=others, requester="UY", asked_at=ASKED + n + 1)
+            await index.send(listed(index, asked))
+        assert (await board.of(["UBOSS"]))[0] == [old]
+        assert old not in await board.approvals()
+        assert await board.find(reference(old).upper()) == old
+        assert await board.find("nonsense") is None
