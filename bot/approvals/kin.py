@@ -9,6 +9,7 @@ import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pydantic import JsonValue
 
@@ -20,8 +21,7 @@ UNSEEN = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
 """Letters and marks that show nothing, though Unicode does not call them blanks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """An argument that two calls do not share, and in what: empty where it is not only in form."""
 
     name: str

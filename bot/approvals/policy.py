@@ -1,6 +1,7 @@
 """Who may decide: tables, without a clock or a client."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 from urllib.parse import unquote
 
@@ -94,11 +95,11 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
     """Whether it is decided, or too late to decide."""
     if approval.status == "pending":
         if late(approval, now=now):
-            return Refusal(code="late", sentence="This expired before anybody decided.")
+            return _late(approval)
         return None
     by = approval.decided_by
     if approval.status == "expired":
-        return Refusal(code="late", sentence="This expired before anybody decided.")
+        return _late(approval)
     if approval.status == "cancelled":
         return Refusal(code="already", sentence=_cancelled(approval.why, own=by == person.id))
     word = "rejected" if approval.status == "rejected" else "approved"
@@ -106,6 +107,13 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
         return Refusal(code="already", sentence=f"You already {word} this.")
     people = (by,) if by else ()
     return Refusal(code="already", sentence=f"This was already {word} by", people=people)
+
+
+def _late(approval: Approval) -> Refusal:
+    """That nobody decided, and until when they could have."""
+    until = datetime.fromtimestamp((approval.deadline or 0) / 1000, UTC)
+    when = f" at {until:%Y-%m-%d %H:%M} UTC" if approval.deadline else ""
+    return Refusal(code="late", sentence=f"This expired{when}, before anybody decided.")
 
 
 def _cancelled(why: str, *, own: bool) -> str:

@@ -7,6 +7,7 @@ unknown  -> done | cancelled | started (by a named person)
 ```
 """
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from types import MappingProxyType
@@ -136,6 +137,11 @@ class Approval(Frozen):
     tried: str = ""
     unsaved: bool = False
 
+    @property
+    def reference(self) -> str:
+        """A short name for people to type; approvals of different sessions have different ones."""
+        return short_name(self.session, self.id)
+
     def record(self) -> Record:
         """The approval as the slot keeps it."""
         body = self.model_dump(mode="json", exclude={"status", "rev"})
@@ -153,6 +159,11 @@ class Approval(Frozen):
     def from_record(cls, record: Record) -> "Approval":
         """The approval in a slot's record."""
         return cls.model_validate({**record.body, "status": record.status, "rev": record.rev})
+
+
+def short_name(session: object, approval: str) -> str:
+    """What people type for the approval with that id in a session."""
+    return hashlib.sha256(f"{session}|{approval}".encode()).hexdigest()[:8]
 
 
 def opened(

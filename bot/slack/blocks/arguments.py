@@ -15,6 +15,7 @@ VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
 COUNT_LIMIT = 40
 NAME_LIMIT = 100
+LINE_LIMIT = 60
 HIDDEN = "••••••"
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
@@ -48,6 +49,16 @@ def arguments(approval: Approval) -> list[Argument]:
         )
         for name, value in approval.args.items()
     ]
+
+
+def values(approval: Approval) -> dict[str, str]:
+    """The beginning of each value by the argument's name, in one line, without secret ones."""
+    pairs = zip(approval.args, arguments(approval), strict=True)
+    return {
+        name: cut(" ".join(each.value.split()), LINE_LIMIT)
+        for name, each in pairs
+        if name not in approval.secrets
+    }
 
 
 def depends_on(approval: Approval) -> list[Argument]:

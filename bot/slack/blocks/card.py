@@ -18,10 +18,11 @@ from bot.slack.blocks.arguments import (
     in_one_line,
     listed,
     titled,
+    values,
 )
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import outcome, rejection
-from bot.slack.blocks.relation import relation
+from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
     TEXT_LIMIT,
     Block,
@@ -33,6 +34,7 @@ from bot.slack.blocks.rendered import (
     moment,
     paragraph,
     plain,
+    quietly,
     rich,
     said,
     section,
@@ -87,7 +89,7 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
     blocks = [_what(approval, kin), *_changes(approval), *_hint(approval, told), *call, *conditions]
     if told.deceiving:
         blocks.append(small(f":warning: {WARNING}"))
-    blocks += relation(approval, kin, is_open=is_open)
+    blocks += _beside(approval, kin, is_open=is_open)
     blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
     if left_out and not is_open:
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
@@ -147,6 +149,19 @@ def _changes(approval: Approval) -> list[Block]:
     lines = "\n".join(f"• {visible(concealed(approval, change))[0]}" for change in approval.changes)
     told = f"This was approved before, and is asked again because:\n{lines}"
     return [paragraph(cut(told, CHANGES_LIMIT))]
+
+
+def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
+    """What there is to know of the rest of the conversation: tries, likes and talk."""
+    blocks: list[Block] = []
+    if kin.failed:
+        blocks.append(attempt(kin.attempt, kin.failed, kin.corrected))
+    if kin.alike and is_open:
+        here, there = values(approval), values(kin.alike)
+        blocks.append(alike(kin.alike, kin.apart, here=here, there=there))
+    if kin.moved_on and is_open:
+        blocks.append(talked_on())
+    return blocks
 
 
 def _conditions(told: _Told) -> tuple[list[Block], bool]:
@@ -226,7 +241,9 @@ def _one_line(value: JsonValue) -> str:
 def _terms(approval: Approval) -> str:
     """Who was asked, how many have to agree, until when, in mrkdwn."""
     policy = approval.policy
-    told = [f"Asked: {mentions(policy.approvers)}"]
+    told = [f"Asked: {quietly(policy.approvers, policy.notified)}"]
+    if also := [each for each in policy.notified or () if each not in policy.approvers]:
+        told.append(f"notified: {mentions(also)}")
     if policy.rules or policy.quorum > 1:
         counted = _counted(approval)
         so_far = f", so far {len(counted)}: {mentions(counted)}" if counted else ", so far none"
@@ -244,7 +261,7 @@ def _demands(policy: Policy) -> str:
     if not policy.rules:
         return f"{policy.quorum} have to approve"
     rules = [
-        " or ".join(f"{quota.count} of {mentions(quota.names)}" for quota in rule)
+        " or ".join(f"{quota.count} of {quietly(quota.names, policy.notified)}" for quota in rule)
         for rule in policy.rules
     ]
     return f"it takes {', and '.join(rules)}"

@@ -12,6 +12,7 @@ from bot.slack.blocks.rendered import (
     mention,
     mentions,
     moment,
+    quietly,
     small,
 )
 from bot.slack.text import cut, escaped, visible
@@ -29,7 +30,8 @@ def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
     if kind == "moved_on":
         told = f":speech_balloon: {mention(by)} wrote in the conversation after this was asked."
     elif kind == "ruling":
-        told = f":rotating_light: {mentions(approval.policy.approvers)}: {outcome(approval)}"
+        policy = approval.policy
+        told = f":rotating_light: {quietly(policy.approvers, policy.notified)}: {outcome(approval)}"
     elif kind == "escalation" and approval.escalated:
         names = approval.escalations[approval.escalated - 1].names
         told = f"{mentions(names)} may decide this as well now{until}."
@@ -56,7 +58,7 @@ def asked(approval: Approval, *, now: int, shared: bool = False) -> Rendered:
         ended = outcome(approval)
         return Rendered(f"{ended} {escaped(call)}".strip(), [small(ended, before=call)])
     until = f", until {moment(approval.deadline)}" if approval.deadline else ""
-    line = f"Asked {mentions(approval.policy.approvers)}{until}."
+    line = f"Asked {quietly(approval.policy.approvers, approval.policy.notified)}{until}."
     withdraw = button("Withdraw", action=WITHDRAW, value=encode(approval))
     row = actions(withdraw, block_id=f"withdraw:{approval.rev}")
     return Rendered(f"{line} {escaped(call)}".strip(), [small(line, before=call), row])

@@ -105,6 +105,21 @@ def mentions(names: Sequence[str]) -> str:
     return f"{', '.join(told[:-1])} and {told[-1]}"
 
 
+def quietly(names: Sequence[str], told: Sequence[str] | None) -> str:
+    """The same, of whom only those who are `told` are mentioned; None means everybody.
+
+    Slack notifies whoever a message mentions, so the others are only counted.
+    """
+    if told is None:
+        return mentions(names)
+    loud = [name for name in names if name in told or not mention(name).startswith("<")]
+    rest = len(names) - len(loud)
+    if not rest:
+        return mentions(loud)
+    others = f"who {'is' if rest == 1 else 'are'} not notified"
+    return f"{mentions(loud)} and {rest} more {others}" if loud else f"{rest} {others}"
+
+
 def moment(at: int) -> str:
     """A time in milliseconds for mrkdwn: each reader sees it in their own zone."""
     seconds = at // 1000

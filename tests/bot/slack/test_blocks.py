@@ -136,6 +136,27 @@ def test_an_open_card_says_all_a_decision_needs() -> None:
             f"<@{ANA}> may approve this too",
             id="self approval is visible",
         ),
+        pytest.param(
+            {"policy": Policy(approvers=(MAX, MIA), notified=(MIA,))},
+            f"Asked: <@{MIA}> and 1 more who is not notified · until",
+            id="one is not notified",
+        ),
+        pytest.param(
+            {"policy": Policy(approvers=(MAX, MIA), notified=(ANA,))},
+            f"Asked: 2 who are not notified · notified: <@{ANA}> · until",
+            id="somebody else is notified",
+        ),
+        pytest.param(
+            {
+                "policy": Policy(
+                    approvers=(MAX, MIA),
+                    rules=((Quota(names=("cfo",)), Quota(names=(MAX, MIA), count=2)),),
+                    notified=(MIA,),
+                )
+            },
+            f"it takes 1 of cfo or 2 of <@{MIA}> and 1 more who is not notified",
+            id="nor in the rules",
+        ),
         pytest.param({"args": {}}, "It takes no arguments.", id="no arguments"),
         pytest.param({"args": {"note": ""}}, '""', id="an empty text is shown as one"),
     ],
@@ -145,6 +166,10 @@ def test_terms(given: dict[str, Any], told: str) -> None:
     card = blocks.card(approval(**given), now=NOW)
     assert told in shown(card)
     assert problems(card) == []
+    record = approval(**given)
+    if record.policy.notified is not None:
+        everything = card.text + shown(card) + blocks.asked(record, now=NOW).text
+        assert f"<@{MAX}>" not in everything
 
 
 @pytest.mark.parametrize(
