@@ -65,7 +65,7 @@ class Homes:
             logs.warning("store.unavailable", error=raised)
 
     def note(self, approval: Approval) -> None:
-        """An approval is new or not what it was: those whom it concerns find it so, soon."""
+        """An approval is new, and listed, or not what it was: those whom it concerns see it soon."""
         self._noted[approval.session, approval.id] = approval
         self._work()
 
@@ -97,8 +97,9 @@ class Homes:
             noted, self._noted = list(self._noted.values()), {}
             people, self._people = self._people, set()
             people |= {name for each in noted for name in concerned(each) if is_person(name)}
+            moved = [each for each in noted if each.votes or each.status != "pending"]
             try:
-                await self._hints.send([each for one in noted for each in listed(self._hints, one)])
+                await self._hints.send([each for one in moved for each in listed(self._hints, one)])
                 for person in await self._hints.with_home(sorted(people)):
                     await self._show(person)
             except StoreUnavailable as raised:

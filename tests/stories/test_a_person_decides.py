@@ -75,7 +75,7 @@ async def test_what_was_filled_in_is_what_the_agent_gets(office: Office):
     """Five days are asked for and three approved: the agent goes on with three."""
     thread, card = await days_asked(office)
     await office.slack.click("max", card, "approve", values={"approved_days": "3"})
-    answer = await office.answer(thread, "approved days 3", where="time-off")
+    answer = await office.answer(thread, "days are approved", where="time-off")
     assert "3 of 5" in answer["text"]
     assert "3" in full_text(await office.closed(card, "Approved"))
 
@@ -88,7 +88,7 @@ async def test_a_wrong_value_is_told_at_the_click(office: Office):
     assert "5" in note["text"]
     assert buttons(office.now(card)) == ["approve", "reject"]
     await office.slack.click("max", card, "approve", values={"approved_days": "5"})
-    await office.answer(thread, "approved days 5", where="time-off")
+    await office.answer(thread, "5 days are approved", where="time-off")
 
 
 async def test_a_missing_value_is_told_at_the_click(office: Office):
