@@ -65,7 +65,7 @@ class Homes:
             logs.warning("store.unavailable", error=raised)
 
     def note(self, approval: Approval) -> None:
-        """An approval is new, and listed, or not what it was: those whom it concerns see it soon."""
+        """An approval is new (and listed), or has changed: those whom it concerns see it soon."""
         self._noted[approval.session, approval.id] = approval
         self._work()
 
