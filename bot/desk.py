@@ -115,7 +115,7 @@ def furnished(
         groups=groups,
         homes=_homes(slot, index, slack=slack, groups=groups, names=policies.names),
         look_up=partial(groups.refresh, policies.names),
-        tickets=tickets,
+        tickets=crash.watched(tickets, "tickets"),
     )
 
 
