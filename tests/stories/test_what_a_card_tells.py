@@ -1,31 +1,18 @@
 """What people read on a card besides the call: its likes, earlier tries, what it rests on."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from agents import Agent, AgentTool, FunctionTool, ToolContext, ToolError
-from agents.runtime.testing import Reply, ScriptedModel, call
-from agents.time_off import time_off_agent
+from agents import Agent, AgentTool, ToolContext, ToolError
+from agents.runtime.testing import call
 from bot.cli import parser
 from bot.playground import ANA, MAX, MIA
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
 from tests.stories.office import Message, Office, buttons
-
-
-def scripted(*tools: Any, replies: Sequence[Reply]) -> Sequence[Agent]:
-    """The office's agents, of which the one in #expenses has these tools and says these replies."""
-    model = ScriptedModel(replies)
-    agent = Agent(name="reimbursement", description="Helps.", tools=tools, model=model)
-    return [agent, time_off_agent()]
-
-
-def gated(func: Any, **options: Any) -> FunctionTool:
-    """A tool that always asks."""
-    return FunctionTool(func, require_confirmation=True, **options)
+from tests.stories.scripts import gated, scripted
 
 
 def pay(payee: str, amount: int) -> dict[str, Any]:
