@@ -174,7 +174,7 @@ class Settings(BaseSettings):
         default=(), description="Models asked in turn when the one before does not answer."
     )
     context_window: int = Field(
-        default=100_000,
+        default=8_000,
         ge=0,
         description="Tokens a model reads of a conversation; older turns are summed up. 0: all.",
     )

@@ -11,13 +11,16 @@ from collections.abc import Iterator, Sequence
 from google.genai import types
 
 from agents.runtime.events import Event
+from agents.runtime.slot.port import SIZE
 from agents.runtime.story import USER, Branch, Story
 
 BYTES_PER_TOKEN = 4
 MEDIUM = 258
 """Tokens that an image, or a page of a document, is counted as."""
-EVENTS = 150
+EVENTS = 100
 """Events after which a summary is due: fewer than a slot hands out, so that it is always there."""
+ENVELOPE = 256
+"""Bytes in which an event is stored besides what it says, about."""
 
 INSTRUCTION = (
     "You keep the minutes of a conversation between people and an agent. Write down what must be "
@@ -36,6 +39,11 @@ def speech(event: Event) -> bool:
 def weight(event: Event) -> int:
     """About how many tokens an event is to a model."""
     return sum(map(_weight, event.parts))
+
+
+def stored(window: int) -> int:
+    """About how many bytes what is read in `window` tokens (0: all) is stored in."""
+    return window * BYTES_PER_TOKEN + EVENTS * ENVELOPE if window else SIZE
 
 
 def readable(story: Story, strand: Branch, *, window: int) -> list[Event]:

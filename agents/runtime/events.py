@@ -81,6 +81,11 @@ class Event(BaseModel):
         """The parts that are neither calls nor responses: words and media."""
         return [p for p in self.parts if p.function_call is None and p.function_response is None]
 
+    @property
+    def size(self) -> int:
+        """About how many bytes the event says: words, media, what calls carry."""
+        return sum(map(_size, self.parts))
+
     def get_function_calls(self) -> list[types.FunctionCall]:
         """The function calls in the content, in order."""
         return [part.function_call for part in self.parts if part.function_call]
@@ -102,3 +107,12 @@ class Event(BaseModel):
         if self.error_code:
             return True
         return not self.get_function_responses() and not self.partial
+
+
+def _size(part: types.Part) -> int:
+    if part.text is not None:
+        return len(part.text)
+    if part.inline_data is not None:
+        return len(part.inline_data.data or b"")
+    call, response = part.function_call, part.function_response
+    return len(str(call.args if call else response.response if response else ""))

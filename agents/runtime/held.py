@@ -14,6 +14,7 @@ from agents.runtime.messages import heard
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import (
     NOTHING,
+    SIZE,
     Begun,
     Busy,
     Commit,
@@ -245,14 +246,15 @@ async def hold(
     companion: Companion = nothing,
     permit: Permit | None = None,
     shelf: Shelf | None = None,
+    size: int = SIZE,
 ) -> AsyncGenerator[Held]:
     """Take a session in hand for as long as the block lasts; raises SessionBusy.
 
     `lease` is in milliseconds and renewed three times in its length. `shelf` has the stories of
-    sessions that were in hand before.
+    sessions that were in hand before; of others at most `size` bytes of events are read.
     """
     shelf = shelf or Shelf()
-    begun, story = await shelf.begin(slot, key, owner=owner, lease=lease)
+    begun, story = await shelf.begin(slot, key, owner=owner, lease=lease, size=size)
     if isinstance(begun, Busy):
         raise SessionBusy(begun.until)
     held = Held(slot, key, begun, story=story, companion=companion, permit=permit)
@@ -260,7 +262,7 @@ async def hold(
     try:
         yield held
         if not held.unstored and not held.lost:
-            shelf.put(key, held.story)
+            shelf.put(key, held.story, created=begun.created)
     finally:
         heartbeat.stop()
         with contextlib.suppress(SessionConflict, StoreUnavailable):

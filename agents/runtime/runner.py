@@ -16,6 +16,7 @@ from agents.runtime.agent import Agent
 from agents.runtime.asking import Asking
 from agents.runtime.budget import Budget, RunConfig, Spent
 from agents.runtime.calling import outcomes
+from agents.runtime.compaction import stored
 from agents.runtime.ending import given_up
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
@@ -27,7 +28,7 @@ from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
 from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.shelf import Shelf
-from agents.runtime.slot.port import Entry, SessionKey
+from agents.runtime.slot.port import SIZE, WINDOW, Entry, SessionKey
 from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
 
@@ -36,7 +37,6 @@ DEFAULT_MODEL = "gemini-flash-latest"
 LEASE = 30_000
 MAX_DEATHS = 10
 """How often a turn may take its process with it before it is given up."""
-WINDOW = 200
 
 
 class Runner:
@@ -139,7 +139,8 @@ class Runner:
         and ModelUnavailable when trying again later may help.
         """
         budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
-        async with self._hold(key, owner=owner, lease=lease) as held:
+        size = stored(budget.config.window)
+        async with self._hold(key, owner=owner, lease=lease, size=size) as held:
             if held.deaths >= MAX_DEATHS:
                 for event in await self._end(held):
                     yield event
@@ -162,7 +163,7 @@ class Runner:
         return await held.commit(events) if events or held.unstored else []
 
     def _hold(
-        self, key: SessionKey, *, owner: str, lease: int
+        self, key: SessionKey, *, owner: str, lease: int, size: int = SIZE
     ) -> AbstractAsyncContextManager[Held]:
         return hold(
             self._slot,
@@ -172,6 +173,7 @@ class Runner:
             companion=self._companion,
             permit=self._permit,
             shelf=self._shelf,
+            size=size,
         )
 
     async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:
@@ -250,7 +252,8 @@ class Runner:
     async def _served(self, key: SessionKey, entry_id: str, budget: Budget) -> bool:
         """Serve a session once; False while somebody else does."""
         try:
-            async with self._hold(key, owner=entry_id, lease=LEASE) as held:
+            size = stored(budget.config.window)
+            async with self._hold(key, owner=entry_id, lease=LEASE, size=size) as held:
                 async for event in self._steps(held, budget):
                     reader = self._readers.get(held.entry or "") or self._readers[entry_id]
                     reader.put_nowait(event)

@@ -2,47 +2,48 @@
 
 from collections import OrderedDict
 
-from agents.runtime.slot.port import Begun, Busy, SessionKey, Slot
+from agents.runtime.slot.port import SIZE, Begun, Busy, SessionKey, Slot
 from agents.runtime.story import Story
 
 SESSIONS = 32
 EVENTS = 400
-"""A story that outgrew this is read anew, from the newest events on."""
+BYTES = 256 * 1024
+"""A story that outgrew one of these is read anew, from the newest events on."""
 
 
 class Shelf:
     """The last stories of this process, by session.
 
-    A story is taken out while its session is in hand and put back when all of it is stored. One
-    whose newest event is not the stored one is not trusted.
+    A story is taken out while its session is in hand and put back when all of it is stored. One of
+    another session of that name, or whose newest event is not the stored one, is not trusted.
     """
 
     def __init__(self) -> None:
         """Start empty."""
-        self._stories: OrderedDict[SessionKey, Story] = OrderedDict()
+        self._stories: OrderedDict[SessionKey, tuple[int, Story]] = OrderedDict()
 
-    def put(self, key: SessionKey, story: Story) -> None:
+    def put(self, key: SessionKey, story: Story, *, created: int) -> None:
         """Keep a story, unless it is empty or too long; the oldest one may have to go."""
-        if not 0 < len(story.events) <= EVENTS:
+        if not 0 < len(story.events) <= EVENTS or story.size > BYTES:
             return
-        self._stories[key] = story
+        self._stories[key] = (created, story)
         if len(self._stories) > SESSIONS:
             self._stories.popitem(last=False)
 
     async def begin(
-        self, slot: Slot, key: SessionKey, *, owner: str, lease: int
+        self, slot: Slot, key: SessionKey, *, owner: str, lease: int, size: int = SIZE
     ) -> tuple[Begun | Busy, Story | None]:
         """Take a session in hand, with its story as far as it is known and stored."""
-        known = self._stories.pop(key, None)
+        created, known = self._stories.pop(key, (0, None))
         since = known.events[-1].version - 1 if known else 0
-        begun = await slot.begin(key, owner=owner, lease=lease, since=since)
+        begun = await slot.begin(key, owner=owner, lease=lease, size=size, since=since)
         if known is None:
             return begun, None
         if isinstance(begun, Busy):
-            self.put(key, known)
+            self.put(key, known, created=created)
             return begun, None
-        if not _goes_on(known, begun):
-            return await slot.begin(key, owner=owner, lease=lease), None
+        if begun.created != created or not _goes_on(known, begun):
+            return await slot.begin(key, owner=owner, lease=lease, size=size), None
         for event in begun.events[1:]:
             known.add(event)
         return begun, known

@@ -102,9 +102,10 @@ class Story:
 
     `calls` are all there are, by id; `unsettled` those without an answer, `open` those without
     their last one. `requesters` maps an invocation to the person whose words began it: whoever
-    answers a question in between is not. `heard_at` is the version at which a person last spoke.
-    `lasting` are the invocations with long-running calls. `shown` is what agents were shown of
-    events that read the same for ever, by agent and version.
+    answers a question in between is not. `heard_at` is the version at which a person last spoke,
+    `size` about how many bytes the events say. `lasting` are the invocations with long-running
+    calls. `shown` is what agents were shown of events that read the same for ever, by agent and
+    version.
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -116,6 +117,7 @@ class Story:
         self.branches: dict[str | None, Branch] = {None: Branch()}
         self.requesters: dict[str, str] = {}
         self.heard_at = 0
+        self.size = 0
         self.lasting: set[str] = set()
         self.shown: dict[tuple[str, int], list[types.Content]] = {}
         self._requests: dict[str, str] = {}
@@ -129,6 +131,7 @@ class Story:
     def add(self, event: Event) -> None:
         """Fold in the next event."""
         self.events.append(event)
+        self.size += event.size
         branch = self.branches.setdefault(event.branch, Branch())
         branch.events.append(event)
         branch.compaction = event.actions.compaction or branch.compaction

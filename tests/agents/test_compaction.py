@@ -104,7 +104,7 @@ def test_what_is_read(events: list[Event], window: int, kept: list[int]):
         pytest.param([*TALK, compacted(8, 7, 5)], 250, 7, id="to sum up again"),
         pytest.param([*TALK, compacted(8, 7, 7)], 10, None, id="nothing left to sum up"),
         pytest.param(
-            [said(n, "hi") for n in range(1, EVENTS + 3)], 10_000, 77, id="many small events"
+            [said(n, "hi") for n in range(1, EVENTS + 3)], 10_000, 52, id="many small events"
         ),
     ],
 )
@@ -237,7 +237,14 @@ class Minutes:
         yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text=text)]))
 
 
-async def test_a_summary_is_always_within_reach():
+@pytest.mark.parametrize(
+    ("words", "window", "summaries"),
+    [
+        pytest.param("Go on.", 8_000, 8, id="many small events"),
+        pytest.param("Go on! " * 150, 8_000, 13, id="few large ones"),
+    ],
+)
+async def test_a_summary_is_always_within_reach(words: str, window: int, summaries: int):
     """However long a session grows, a process that never saw it reads the newest summary."""
     model, service = Minutes(), InMemorySessionService()
     for _ in range(230):
@@ -246,10 +253,10 @@ async def test_a_summary_is_always_within_reach():
             session_service=service,
             auto_create_session=True,
         )
-        assert await say(runner, "Go on.", RunConfig(window=10_000)) == ["Well."]
-        expected = f"{SO_FAR}Summary {model.summaries}." if model.summaries else "Go on."
+        assert await say(runner, words, RunConfig(window=window)) == ["Well."]
+        expected = f"{SO_FAR}Summary {model.summaries}." if model.summaries else words
         assert model.began[-1] == expected
-    assert model.summaries == 5
+    assert model.summaries == summaries
 
 
 class Signing:

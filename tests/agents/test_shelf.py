@@ -1,5 +1,7 @@
 """Stories kept between runs: trusted only as far as they are stored."""
 
+import asyncio
+
 import pytest
 
 from agents import SessionKey, SessionService
@@ -46,6 +48,22 @@ async def test_another_session_of_the_same_name(service: SessionService):
     assert await write(service, shelf) == ["new 1", "new 2", "new 3"]
 
 
+async def test_a_session_that_looks_the_same(service: SessionService):
+    """A story of another session of that name is not trusted, though the newest event is alike."""
+    shelf, same = Shelf(), spoke(text="same").model_copy(update={"version": 2})
+    for text in ("old", "new"):
+        await opened(service)
+        async with hold(service.slot, KEY, owner="me", lease=9000, shelf=shelf) as held:
+            await held.commit([spoke(text=text).model_copy(update={"version": 1})])
+            await held.commit([same])
+        if text == "old":
+            await asyncio.sleep(0.002)
+            await service.delete_session(app_name="app", user_id="ann", session_id="s")
+            kept = shelf._stories.pop(KEY)
+    shelf._stories[KEY] = kept
+    assert await write(service, shelf) == ["new", "same"]
+
+
 async def test_what_failed_is_not_kept(service: SessionService):
     """A story with something that was not stored is thrown away."""
     shelf = Shelf()
@@ -73,9 +91,12 @@ async def test_in_other_hands(service: SessionService):
     assert await write(service, shelf, "2") == ["1", "2"]
 
 
-async def test_the_shelf_is_short(service: SessionService, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("limit", "most"), [("EVENTS", 2), ("BYTES", 2)])
+async def test_the_shelf_is_short(
+    service: SessionService, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+):
     """Long stories, and the oldest of many, are read from the store again."""
-    monkeypatch.setattr(shelves, "EVENTS", 2)
+    monkeypatch.setattr(shelves, limit, most)
     monkeypatch.setattr(shelves, "SESSIONS", 1)
     shelf = Shelf()
     await opened(service)

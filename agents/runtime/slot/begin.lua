@@ -1,7 +1,7 @@
 -- begin(owner, lease, window, size, since)
 --   -> {'none', now} | {'busy', until, now}
 --    | {'begun', fence, version, now, attempt, deaths, head, events, state, runs, open, notes, journal,
---       outbox, owed, shared, user}
+--       outbox, owed, shared, user, created}
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
 if owner ~= '' and owner ~= a.owner and number('lease') > now then
@@ -69,5 +69,5 @@ return {
   'begun', fence, version, now, attempt, deaths, head, events, call('HGETALL', STATE),
   call('HGETALL', RUNS), open, call('HGETALL', NOTES), call('HGETALL', JOURNAL),
   call('HGETALL', OUTBOX), call('LRANGE', OWED, 0, -1), call('LRANGE', SHARED, 0, -1),
-  meta('user'),
+  meta('user'), exists,
 }

@@ -100,6 +100,7 @@ class MemorySlot:
             user = speaker(key, head, session.user)
             return Begun(
                 fence=session.fence,
+                created=session.created,
                 version=len(session.events),
                 head=head,
                 attempt=session.attempt,
@@ -311,6 +312,7 @@ def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
     """What a session that is not there begins with; its fence fits nothing."""
     return Begun(
         fence=0,
+        created=0,
         version=0,
         head=None,
         attempt=0,
