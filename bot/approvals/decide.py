@@ -46,7 +46,8 @@ async def decide(
     StoreUnavailable when the store does not answer, or others are always faster.
     """
     for pause in pauses():
-        await asyncio.sleep(pause)
+        if pause:
+            await asyncio.sleep(pause)
         name = decision.button.approval
         view = await slot.read(key, parts=("approvals", "posts"), only=(name,))
         approval = readable(view.approvals).get(name) if view else None

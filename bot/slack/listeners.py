@@ -2,7 +2,8 @@
 # pyright: reportUnknownVariableType=false, reportMissingTypeStubs=false
 """The Bolt app: store or decide, acknowledge, and nothing slow.
 
-Events are stored in a global middleware, because Bolt acknowledges them before its listeners run.
+Events are stored in a global middleware, because Bolt acknowledges them before its listeners run;
+clicks are decided there too, because people wait for them and listeners cost time.
 When the store is down, an event is answered 503 and Slack brings it again; a click is answered 503
 and the person sees a warning, since Slack does not bring it again.
 """
@@ -14,6 +15,8 @@ from typing import Any
 
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.middleware.async_middleware import AsyncMiddleware
+from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -36,7 +39,27 @@ ANY = re.compile("")
 NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write to me directly."
 
 Body = Mapping[str, Any]
-Next = Callable[[], Awaitable[Any]]
+
+
+class _First(AsyncMiddleware):
+    """Asks `answer` for all there is, and passes on what it leaves unanswered."""
+
+    def __init__(self, answer: Callable[[Body], Awaitable[BoltResponse | None]]) -> None:
+        self._answer = answer
+
+    async def async_process(
+        self,
+        *,
+        req: AsyncBoltRequest,
+        resp: BoltResponse,
+        next: Callable[[], Awaitable[BoltResponse]],  # noqa: A002 - Bolt calls it so
+    ) -> BoltResponse | None:
+        """What a global middleware does in Bolt."""
+        del resp
+        answer = await self._answer(req.body)
+        if answer is None:
+            await next()
+        return answer
 
 
 class Listeners:
@@ -76,8 +99,7 @@ class Listeners:
         )
         if app.oauth_flow is not None:
             raise SettingsError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be unset.")
-        app.use(self.on_event)
-        app.action(ANY)(self.on_action)
+        app.use(_First(self.on_event))
         app.view_submission(ANY)(self.on_submission)
         app.view_closed(ANY)(self.on_nothing)
         app.command(ANY)(self.on_command)
@@ -86,8 +108,8 @@ class Listeners:
         app.error(self.on_error)
         return app
 
-    async def on_event(self, body: Body, next_: Next) -> BoltResponse | None:
-        """Store an event, then answer; everything else goes on to its listener."""
+    async def on_event(self, body: Body) -> BoltResponse | None:
+        """Store an event or decide a click, then answer; None for what has a listener."""
         match body.get("type"):
             case "event_callback":
                 self._forget(body)
@@ -96,8 +118,9 @@ class Listeners:
             case "app_rate_limited":
                 logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))
                 return _ok()
+            case "block_actions" | "interactive_message":
+                return await self.on_action(body)
             case _:
-                await next_()
                 return None
 
     async def on_action(self, body: Body) -> BoltResponse:

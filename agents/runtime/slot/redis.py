@@ -22,6 +22,7 @@ from redis.exceptions import (
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
+from agents.runtime.slot.batches import Batches
 from agents.runtime.slot.port import (
     SIZE,
     WINDOW,
@@ -95,9 +96,12 @@ class _Store:
 
     def __init__(self, redis: Client) -> None:
         self._redis: Any = redis
+        self._batches = Batches(self._pipelined)
 
     async def send(self, *commands: Command) -> list[Any]:
         """The answers, after one round trip; on a cluster one for the first and one for the rest.
+
+        On one server the round trip is shared with others who ask at the same time.
 
         The first changes a session, the rest are hints about it in other slots, which must not be
         there before.
@@ -116,12 +120,12 @@ class _Store:
         return answers
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
-        if len(commands) == 1 or isinstance(self._redis, RedisCluster):
-            first = await self._first(commands[0])
-            if len(commands) == 1 or isinstance(first, Exception):
-                return [first]
-            return [first, *await self._pipelined(commands[1:])]
-        return await self._pipelined(commands)
+        if not isinstance(self._redis, RedisCluster):
+            return await self._batches.send(commands)
+        first = await self._first(commands[0])
+        if len(commands) == 1 or isinstance(first, Exception):
+            return [first]
+        return [first, *await self._pipelined(commands[1:])]
 
     async def _first(self, command: Command) -> Any:
         try:

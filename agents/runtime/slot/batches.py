@@ -1,0 +1,42 @@
+"""Commands of several callers in one round trip, which costs more than the scripts in it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from agents.runtime.slot.port import Command
+
+AT_ONCE = 2
+"""Round trips under way at a time: one that gets stuck does not hold up all the others."""
+
+
+class Batches:
+    """What is asked while the store answers others waits for them, and then goes together."""
+
+    def __init__(self, exchange: Callable[[Sequence[Command]], Awaitable[Sequence[Any]]]) -> None:
+        """Send through `exchange`, which answers each command in its order, or raises for all."""
+        self._exchange = exchange
+        self._free = asyncio.Semaphore(AT_ONCE)
+        self._gathered: list[Command] = []
+        self._leaving: asyncio.Task[Sequence[Any]] | None = None
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """The answers; whoever stops waiting for theirs does not stop the others."""
+        if self._leaving is None:
+            self._gathered = []
+            self._leaving = asyncio.create_task(self._leave())
+        batch, start = self._leaving, len(self._gathered)
+        self._gathered += commands
+        answers = await asyncio.shield(batch)
+        return list(answers[start : start + len(commands)])
+
+    async def _leave(self) -> Sequence[Any]:
+        try:
+            await self._free.acquire()
+        finally:
+            # From here on whoever comes is too late for this one.
+            self._leaving = None
+        try:
+            return await self._exchange(self._gathered)
+        finally:
+            self._free.release()
