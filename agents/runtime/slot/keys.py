@@ -76,6 +76,11 @@ def slot_keys(prefix: str, key: SessionKey) -> Sequence[str]:
     return tuple(start + row.name for row in SLOT)
 
 
+def mark(prefix: str, key: SessionKey) -> str:
+    """A string in a session's slot, written to wait for its replicas; it lives one millisecond."""
+    return f"{prefix}{{{key}}}:saved"
+
+
 def app_state(prefix: str, key: SessionKey) -> tuple[str, str]:
     """The hash of `app:` state and its marks."""
     start = _shared(prefix, key.tenant, key.app)

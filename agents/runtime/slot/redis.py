@@ -3,6 +3,7 @@
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, cast
 
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
@@ -41,6 +42,7 @@ from agents.runtime.slot.port import (
     Started,
     View,
 )
+from agents.runtime.slot.replicas import MARK, NONE, Replicas
 from agents.runtime.slot.scripts import SCRIPTS
 from agents.runtime.slot.wire import speaker, text
 
@@ -60,6 +62,7 @@ _NO_ANSWER = (
 )
 _NOT_NOW = ("BUSY", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY")
 _TEXT_OF = {script.sha: script.text for script in SCRIPTS.values()}
+_UNSAVED = "the store's replicas do not have it yet, so nothing starts"
 _CONFLICTS = {
     "fence": "the session is in other hands",
     "version": "the session has moved on",
@@ -119,6 +122,23 @@ class _Store:
                 _fail(answer)
         return answers
 
+    async def replicated(self, mark: Command, wait: Command) -> int:
+        """How many replicas have a write and all before it: `wait` counts those of its connection.
+
+        On a cluster both go to the node of the mark's key.
+        """
+        try:
+            async with self._redis.pipeline(transaction=False) as pipe:
+                pipe.execute_command(*mark)
+                if isinstance(self._redis, RedisCluster):
+                    node = self._redis.get_node_from_key(str(mark[3]))
+                    pipe.execute_command(*wait, target_nodes=node)
+                else:
+                    pipe.execute_command(*wait)
+                return int((await pipe.execute())[1])
+        except _NO_ANSWER as error:
+            raise StoreUnavailable(f"the store did not answer: {error}") from error
+
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         if not isinstance(self._redis, RedisCluster):
             return await self._batches.send(commands)
@@ -143,13 +163,20 @@ class _Store:
 class RedisSlot:
     """The port on a client that decodes responses; see `connect`.
 
-    `prefix` stands before every key, `session_ttl` is in milliseconds.
+    `prefix` stands before every key, `session_ttl` is in milliseconds. No body starts before the
+    `replicas` know of it.
     """
 
     def __init__(
-        self, redis: Client, *, prefix: str = "b:", session_ttl: int = keys.SESSION_TTL
+        self,
+        redis: Client,
+        *,
+        prefix: str = "b:",
+        session_ttl: int = keys.SESSION_TTL,
+        replicas: Replicas = NONE,
     ) -> None:
         """Keep sessions behind `redis`."""
+        self._replicas = replicas
         self._store = _Store(redis)
         self._prefix = prefix
         self._ttl = session_ttl
@@ -215,8 +242,13 @@ class RedisSlot:
         return Committed(version=version, head=codec.entry(head), now=now)
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
-        """Ask for leave to run a body."""
+        """Ask for leave to run a body; what the replicas do not have yet is no leave."""
+        if not await self.saved(key):
+            raise StoreUnavailable(_UNSAVED)
         answer, *_ = await self._store.send(self._script("start_call", key, codec.of_start(start)))
+        if answer[0] in ("go", "again") and not await self.saved(key):
+            await self._take_back(key, start)
+            raise StoreUnavailable(_UNSAVED)
         match answer:
             case ["fence"]:
                 raise SessionConflict(_CONFLICTS["fence"])
@@ -226,6 +258,21 @@ class RedisSlot:
                 return Started(kind="refused", why=why)
             case _:
                 return Started(kind=answer[0])
+
+    async def saved(self, key: SessionKey) -> bool:
+        """Whether the replicas have all that was stored about a session so far.
+
+        True at once where there are to be none.
+        """
+        if not self._replicas.count:
+            return True
+        mark = ("EVAL", MARK, 1, keys.mark(self._prefix, key))
+        return await self._store.replicated(mark, self._replicas.awaited) >= self._replicas.count
+
+    async def _take_back(self, key: SessionKey, start: Start) -> None:
+        """Have it that a body did not start, which did not: nobody has to find out what it did."""
+        undone = replace(start, audit=start.audit and {**start.audit, "undone": True})
+        await self._store.send(self._script("unstart", key, codec.of_start(undone)))
 
     async def decide(self, key: SessionKey, decide: Decide) -> Decided:
         """Compare and set an approval's record."""

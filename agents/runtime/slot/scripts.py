@@ -6,11 +6,11 @@ from importlib.resources import files
 
 from agents.runtime.slot.wire import ANCHORS, DEDUPE_MS, PLACES
 
-_AUDITING = frozenset({"commit", "decide", "start_call"})
+_AUDITING = frozenset({"commit", "decide", "start_call", "unstart"})
 _ALONE = frozenset({"merge", "touch", "unlist"})
 _NAMES = (
     *("ingest", "begin", "commit", "start_call", "decide", "renew", "release", "posted"),
-    *("read", "delete", "apply", "merged", "merge", "touch", "unlist"),
+    *("unstart", "read", "delete", "apply", "merged", "merge", "touch", "unlist"),
 )
 _LIMITS = f"""\
 local DEDUPE_MS, ANCHORS_KEPT, PLACES_KEPT = {DEDUPE_MS}, {ANCHORS}, {PLACES}

