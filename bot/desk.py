@@ -263,6 +263,7 @@ def _outbox(desk: Desk, owner: str) -> Outbox:
         owner=owner,
         limits=desk.index,
         changed=desk.homes.note,
+        name=desk.people.name,
     )
 
 

@@ -22,6 +22,7 @@ from bot.approvals.request import Approval
 from bot.approvals.scene import USER
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
+from bot.slack.blocks.arguments import titled
 from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
 from bot.turns import Thread, thread_of
 
@@ -76,13 +77,18 @@ class Outbox:
         owner: str = "",
         limits: Limits | None = None,
         changed: Changed | None = None,
+        name: Callable[[str], str] = str,
     ) -> None:
-        """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay."""
+        """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay.
+
+        `name` says what the person with an id is called.
+        """
         self.slot = slot
         self.replies = replies
         self.owner = owner
         self.limits = limits
         self.changed = changed
+        self.name = name
 
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
@@ -93,6 +99,7 @@ class Outbox:
             owner=self.owner,
             limits=self.limits,
             changed=self.changed,
+            name=self.name,
         )
         await debt.look(all_approvals=True)
         debt.doubtful = {post.id for post in debt.posts}
@@ -117,6 +124,7 @@ class Debt:
         owner: str = "",
         limits: Limits | None = None,
         changed: Changed | None = None,
+        name: Callable[[str], str] = str,
     ) -> None:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
@@ -130,6 +138,7 @@ class Debt:
         self._owner = owner
         self._limits = limits
         self._changed = changed
+        self._name = name
         self._thinking = False
         self._ours_until = self._begin_by = 0.0
         self._places: Mapping[str, str] = {}
@@ -366,7 +375,7 @@ class Debt:
         """A card or the line in the thread, as the record is now, for those in a channel."""
         shared = await self._replies.shared(channel)
         if kind.startswith("asked"):
-            return blocks.asked(approval, now=self._now, shared=shared)
+            return blocks.asked(approval, now=self._now, shared=shared, name=self._name)
         if shared:
             return blocks.withheld(approval, now=self._now)
         moved_on = kind == "card_update" and await self._moved_on(approval)
@@ -427,14 +436,17 @@ def _since(thread: Thread) -> float:
 
 
 def _response(events: Sequence[Event], call_id: str) -> str:
-    """The newest response to a call, as `name: value` pairs."""
+    """The newest response to a call, as `Name: value` pairs."""
     for event in reversed(events):
         for response in event.get_function_responses():
             if response.id == call_id:
                 fields = response.response or {}
-                return ", ".join(f"{name}: {_word(value)}" for name, value in fields.items())
+                pairs = (f"{titled(name)}: {_word(value)}" for name, value in fields.items())
+                return ", ".join(pairs)
     return ""
 
 
 def _word(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

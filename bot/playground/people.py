@@ -83,9 +83,9 @@ def profile(person: Person) -> dict[str, Any]:
     """The profile inside a user object; the address is hidden from other companies."""
     entry: dict[str, Any] = {
         "real_name": person.real_name,
-        "display_name": person.name,
+        "display_name": person.real_name,
         "real_name_normalized": person.real_name,
-        "display_name_normalized": person.name,
+        "display_name_normalized": person.real_name,
         "title": person.title,
         "phone": "",
         "skype": "",
@@ -110,7 +110,7 @@ def outside_fields(person: Person) -> dict[str, Any]:
         "image_72": "https://avatars.example/72.png",
         "first_name": person.real_name.split()[0],
         "real_name": person.real_name,
-        "display_name": person.name,
+        "display_name": person.real_name,
         "team": person.team_id,
         "name": person.name,
         "is_restricted": False,

@@ -1,5 +1,7 @@
 """What happens between a call that needs a person and what comes of it."""
 
+import re
+
 from bot.playground import ANA, BEN, MAX, MIA
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
@@ -32,10 +34,11 @@ async def test_the_card_goes_to_the_approvers(office: Office):
 
 
 async def test_the_thread_says_who_was_asked(office: Office):
-    """Whoever asked reads in their thread who decides, and until when."""
+    """Whoever asked reads who decides, and until when; the card has pinged these already."""
     thread, _ = await asked(office)
     line = await office.answer(thread, "Asked")
-    assert f"<@{MAX.id}> and <@{MIA.id}>, until <!date^" in line["text"]
+    assert f"{MAX.real_name} and {MIA.real_name} until <!date^" in line["text"]
+    assert not {MAX.id, MIA.id} & set(re.findall(r"\w+", full_text(line)))
 
 
 async def test_approved_the_call_runs(office: Office):
@@ -206,8 +209,21 @@ async def test_the_state_of_a_request_can_be_asked_for(office: Office):
     thread, _ = await asked(office)
     await office.slack.say("ana", "expenses", "What about my request?", thread_ts=thread)
     told = full_text(await office.answer(thread, "waiting for approval"))
-    assert "by max and mia" in told
+    assert f"by {MAX.real_name} and {MIA.real_name}" in told
     assert MAX.id not in told
     cards = [m for m in office.slack.messages("approvals") if buttons(m)]
     assert len(cards) == 1
     assert office.amounts() == []
+
+
+async def test_nothing_says_that_an_answer_is_on_its_way_when_none_is(office: Office):
+    """One of two requests of a message is approved: until the other is, nobody is "thinking"."""
+    thread = await office.ask("reimburse 300 for lunch and 400 for the hotel")
+    lunch, hotel = await office.card("lunch"), await office.card("hotel")
+    await office.slack.click("mia", lunch, "approve")
+    await office.closed(lunch, "It is done.")
+    await office.slack.wait_for(lambda: not office.slack.status("expenses", thread))
+    assert office.amounts() == [300]
+    assert office.heard(thread, "Paid") is None
+    await office.slack.click("mia", hotel, "approve")
+    await office.answer(thread, "Paid 400")

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from bot.approvals.request import Approval
 from bot.logs import masked
-from bot.slack.blocks.rendered import Block, preformatted, rich, said, section
+from bot.slack.blocks.rendered import Block, preformatted, rich, said, section, user
 from bot.slack.text import cut, visible
 
 VALUE_LIMIT = 600
@@ -107,6 +107,18 @@ def titled(name: str) -> str:
     """A Python name as a person would write it: `approved_days` is `Approved days`."""
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]
+
+
+def summary(approval: Approval) -> Block:
+    """One call in a sentence: what, asked by whom, and the beginning of its arguments."""
+    call = cut(in_one_line(arguments(approval), 200), 220)
+    what = section(
+        said(titled(visible(cut(approval.tool, 60))[0]), bold=True),
+        said(", asked by "),
+        user(approval.requester),
+        said(f": {call}" if call else ""),
+    )
+    return rich(what)
 
 
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
-from bot.approvals.request import Approval, against, agreed, late
+from bot.approvals.request import Approval, against, late
 from bot.approvals.terms import Policy
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
@@ -21,7 +21,7 @@ from bot.slack.blocks.arguments import (
     values,
 )
 from bot.slack.blocks.inputs import inputs
-from bot.slack.blocks.outcome import outcome, rejection
+from bot.slack.blocks.outcome import counted, outcome, rejection
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
     TEXT_LIMIT,
@@ -207,7 +207,8 @@ def _unsaved(approval: Approval) -> list[Block]:
 def _then(approval: Approval) -> str:
     """What happens when people agree."""
     tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
-    return f"If approved, {cut(agent, 100)} runs {cut(tool, 100)} with exactly these values."
+    when = "If it did not happen" if approval.unknown else "If approved"
+    return f"{when}, {cut(agent, 100)} runs {cut(tool, 100)} with exactly these values."
 
 
 def _closed(approval: Approval, result: str) -> list[Block]:
@@ -244,10 +245,10 @@ def _terms(approval: Approval) -> str:
     told = [f"Asked: {quietly(policy.approvers, policy.notified)}"]
     if also := [each for each in policy.notified or () if each not in policy.approvers]:
         told.append(f"notified: {mentions(also)}")
-    if policy.rules or policy.quorum > 1:
-        counted = _counted(approval)
-        so_far = f", so far {len(counted)}: {mentions(counted)}" if counted else ", so far none"
-        told.append(f"{_demands(policy)}{so_far}")
+    if demands := _demands(policy):
+        people = counted(approval)
+        so_far = f", so far {len(people)}: {mentions(people)}" if people else ", so far none"
+        told.append(f"{demands}{so_far}")
     if no := against(approval):
         told.append(f"{len(no)} of {policy.rejections} against: {mentions(no)}")
     if policy.self_approval:
@@ -257,20 +258,16 @@ def _terms(approval: Approval) -> str:
 
 
 def _demands(policy: Policy) -> str:
-    """How many of whom have to agree, in mrkdwn."""
-    if not policy.rules:
-        return f"{policy.quorum} have to approve"
+    """How many of whom have to agree, in mrkdwn; empty where it is any one of those asked."""
+    among = {name for quotas in policy.demands for quota in quotas for name in quota.names}
+    if [len(quotas) for quotas in policy.demands] == [1] and among == {*policy.approvers}:
+        count = policy.demands[0][0].count
+        return f"{count} have to approve" if count > 1 else ""
     rules = [
         " or ".join(f"{quota.count} of {quietly(quota.names, policy.notified)}" for quota in rule)
         for rule in policy.rules
     ]
     return f"it takes {', and '.join(rules)}"
-
-
-def _counted(approval: Approval) -> tuple[str, ...]:
-    """The people of the largest group that approved the same values."""
-    groups = [agreed(approval, vote.payload) for vote in approval.votes if vote.confirmed]
-    return max(groups, key=len, default=())
 
 
 def _show(approval: Approval) -> Block:

@@ -49,13 +49,14 @@ def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
 
 
 def fields(approval: Approval) -> list[Field]:
-    """The fields of a question's payload, in order."""
+    """The fields of a question's payload: the required ones as they were written down, first."""
     schema = approval.payload_schema or {}
     given = approval.payload or {}
     required = cast("Sequence[str]", schema.get("required") or ())
     found: list[Field] = []
-    for name, about in cast("Schema", schema.get("properties") or {}).items():
-        plain_schema = _flat(about, schema)
+    properties = cast("Schema", schema.get("properties") or {})
+    for name in dict.fromkeys((*(each for each in required if each in properties), *properties)):
+        plain_schema = _flat(properties[name], schema)
         initial = given.get(name) or plain_schema.get("default")
         optional = name not in required and name not in given
         found.append(Field(name=name, schema=plain_schema, initial=initial, optional=optional))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from bot.approvals.board import Inbox, reference
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
-from bot.slack.actions import SHOW, WITHDRAW
-from bot.slack.blocks.arguments import arguments, in_one_line, titled
+from bot.slack.actions import REJECT, SHOW, WITHDRAW
+from bot.slack.blocks.arguments import summary
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import (
     Block,
@@ -15,13 +15,8 @@ from bot.slack.blocks.rendered import (
     mentions,
     moment,
     paragraph,
-    rich,
-    said,
-    section,
     small,
-    user,
 )
-from bot.slack.text import cut, visible
 
 EACH = 10
 """Approvals of one list; Home takes a hundred blocks, a message fifty."""
@@ -43,14 +38,7 @@ def inbox_blocks(inbox: Inbox, *, each: int = EACH) -> list[Block]:
 
 def item(approval: Approval) -> list[Block]:
     """One approval: the call, and how it stands, in mrkdwn."""
-    call = cut(in_one_line(arguments(approval), 200), 220)
-    what = section(
-        said(titled(visible(cut(approval.tool, 60))[0]), bold=True),
-        said(", asked by "),
-        user(approval.requester),
-        said(f": {call}" if call else ""),
-    )
-    return [rich(what), small(f"`{reference(approval)}` · {_state(approval)}")]
+    return [summary(approval), small(f"`{reference(approval)}` · {_state(approval)}")]
 
 
 def _list(title: str, shown: Sequence[Approval], *, action: str, more: int) -> Iterable[Block]:
@@ -59,12 +47,21 @@ def _list(title: str, shown: Sequence[Approval], *, action: str, more: int) -> I
         yield paragraph("Nothing.")
     for approval in shown:
         yield from item(approval)
-        if action:
-            word = "Open" if action == SHOW else "Withdraw"
-            pressed = button(word, action=action, value=encode(approval))
-            yield actions(pressed, block_id=f"{action}:{reference(approval)}")
+        if row := _row(approval, action):
+            yield actions(*row, block_id=f"{action}:{reference(approval)}")
     if more > 0:
         yield paragraph(f"… and {more} more.")
+
+
+def _row(approval: Approval, action: str) -> list[Block]:
+    """The buttons below one approval."""
+    value = encode(approval)
+    if action == WITHDRAW:
+        return [button("Withdraw", action=WITHDRAW, value=value)]
+    if action != SHOW:
+        return []
+    no = "Leave it" if approval.unknown else "Reject"
+    return [button("Open", action=SHOW, value=value), button(no, action=REJECT, value=value)]
 
 
 def _state(approval: Approval) -> str:

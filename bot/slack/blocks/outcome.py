@@ -5,7 +5,7 @@ from bot.approvals.terms import OPERATOR, Vote
 from bot.slack.blocks.rendered import mention, mentions, moment
 
 _RUNS = {
-    "approved": "It has not started yet.",
+    "approved": "It is on its way.",
     "started": "It is running.",
     "done": "It is done.",
     "failed": "It ran and failed.",
@@ -53,6 +53,12 @@ def approvers(approval: Approval) -> tuple[str, ...]:
     """Who approved, in order; empty when the record names nobody."""
     people = agreed(approval, approval.payload)
     return people or ((approval.decided_by,) if approval.decided_by else ())
+
+
+def counted(approval: Approval) -> tuple[str, ...]:
+    """The people of the largest group that approved the same values."""
+    groups = [agreed(approval, vote.payload) for vote in approval.votes if vote.confirmed]
+    return max(groups, key=len, default=())
 
 
 def rejection(approval: Approval) -> Vote | None:

@@ -97,8 +97,13 @@ def mention(name: str) -> str:
 
 def mentions(names: Sequence[str]) -> str:
     """Some people in one phrase, for mrkdwn; beyond twenty only how many more."""
-    told = [mention(name) for name in names[:_MENTIONED]]
-    if more := len(names) - len(told):
+    return listed([mention(name) for name in names])
+
+
+def listed(words: Sequence[str]) -> str:
+    """Some names in one phrase; beyond twenty only how many more."""
+    told = list(words[:_MENTIONED])
+    if more := len(words) - len(told):
         told.append(f"{more} more")
     if len(told) < 2:
         return "".join(told) or "nobody"

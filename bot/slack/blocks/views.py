@@ -5,7 +5,7 @@ import json
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import APPROVE, DECIDE, REASON, REJECT, SHOW
-from bot.slack.blocks.arguments import arguments, concealed, depends_on
+from bot.slack.blocks.arguments import arguments, concealed, depends_on, summary
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
 from bot.slack.payloads import Click
@@ -15,6 +15,7 @@ PAGE = 20_000
 """Characters of one page: a view may take 250 kB, and a character may take twelve bytes."""
 PIECE = 2_500
 REASON_LIMIT = 1_000
+LOOK = "This was started and interrupted. It may have happened; it does not run again by itself."
 INPUTS_LIMIT = 95
 
 
@@ -33,32 +34,41 @@ def reject_view(approval: Approval, click: Click) -> Block:
             "max_length": REASON_LIMIT,
         },
     }
-    return _deciding("Reject this request", click=click, act=REJECT, blocks=[reason])
+    title, yes = ("Leave it", "Leave it") if approval.unknown else ("Reject this request", "Reject")
+    blocks = [summary(approval), reason]
+    return _deciding(title, click=click, act=REJECT, submit=yes, blocks=blocks)
 
 
 def form_view(approval: Approval, click: Click) -> Block:
     """Asks for what a message has no room for, and approves."""
     form = inputs(approval, modal=True)[:INPUTS_LIMIT]
-    return _deciding("Approve this request", click=click, act=APPROVE, blocks=form)
+    blocks = [summary(approval), *form]
+    return _deciding(
+        "Approve this request", click=click, act=APPROVE, submit=_yes(approval), blocks=blocks
+    )
 
 
 def everything_view(approval: Approval, click: Click) -> Block:
     """A call with all of its arguments, word for word, a page at a time; the last one approves."""
     pages = list(chunks(_whole(approval), PAGE)) or [" "]
     page = min(max(click.page, 0), len(pages) - 1)
+    last = len(pages) - 1
     blocks = [paragraph(piece) for piece in chunks(pages[page], PIECE)]
     turns = [
         button(name, action=f"{SHOW}:{to}", value=f"{encode(approval)}#{to}")
         for name, to in (("Earlier", page - 1), ("Later", page + 1))
-        if 0 <= to < len(pages)
+        if 0 <= to <= last
     ]
     if turns:
-        blocks.append(paragraph(f"Page {page + 1} of {len(pages)}"))
-        blocks.append(actions(*turns, block_id=f"page:{page}"))
-    if approval.status != "pending" or page < len(pages) - 1:
+        more = " It is approved on the last one." if approval.status == "pending" else ""
+        where = paragraph(f"Page {page + 1} of {len(pages)}.{more if page < last else ''}")
+        blocks = [where, *blocks, actions(*turns, block_id=f"page:{page}")]
+    if approval.status != "pending" or page < last:
         return _modal("The whole call", blocks) | {"private_metadata": _metadata(click, APPROVE)}
     blocks += inputs(approval, modal=True)[: INPUTS_LIMIT - len(blocks)]
-    return _deciding("The whole call", click=click, act=APPROVE, blocks=blocks)
+    return _deciding(
+        "The whole call", click=click, act=APPROVE, submit=_yes(approval), blocks=blocks
+    )
 
 
 def told_view(sentence: str) -> Block:
@@ -68,18 +78,25 @@ def told_view(sentence: str) -> Block:
 
 def _whole(approval: Approval) -> str:
     told = [f"{approval.agent} wants to call {approval.tool}.", approval.hint]
+    if approval.unknown:
+        told.insert(0, LOOK)
     head = "\n\n".join(visible(concealed(approval, each))[0] for each in told if each)
     shown = (*arguments(approval), *depends_on(approval))
     listed = (f"{each.name}:\n{each.value}" for each in shown)
     return "\n\n".join([head, *listed])
 
 
-def _deciding(title: str, *, click: Click, act: str, blocks: list[Block]) -> Block:
+def _yes(approval: Approval) -> str:
+    """The button that has the call run."""
+    return "It did not, run it" if approval.unknown else "Approve"
+
+
+def _deciding(title: str, *, click: Click, act: str, submit: str, blocks: list[Block]) -> Block:
     return {
         **_modal(title, blocks),
         "callback_id": DECIDE,
         "private_metadata": _metadata(click, act),
-        "submit": plain("Reject" if act == REJECT else "Approve"),
+        "submit": plain(submit),
         "close": plain("Cancel"),
     }
 

@@ -1,0 +1,122 @@
+"""What cards, lines and modals say in words, beyond what Slack takes."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.approvals.board import Inbox
+from bot.approvals.terms import Policy, Quota, Vote
+from bot.slack import blocks
+from bot.slack.blocks.inputs import fields
+from bot.slack.blocks.lists import home_view
+from bot.slack.validate import message_problems, view_problems
+from tests.bot.slack.samples import MAX, MIA, NOW, approval
+from tests.bot.slack.test_blocks import CLICK, closed, shown
+
+NAMES = {MAX: "Max", MIA: "Mia *M* <!channel>"}
+BOTH = Policy(approvers=(MAX, MIA), quorum=2)
+WIDENED = Policy(approvers=(MAX,)).widened((MIA,), (MIA,))
+
+
+def called(person: str) -> str:
+    """What somebody is called; the id of whom nobody knows."""
+    return NAMES.get(person, person)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        pytest.param({}, "Asked Max and Mia *M* <!channel>", id="by name"),
+        pytest.param({"policy": Policy(approvers=(MAX, "cfo"))}, "Asked Max and cfo", id="a role"),
+        pytest.param({"policy": BOTH}, "0 of 2 have approved · until <!date^", id="two of them"),
+        pytest.param(
+            {"policy": BOTH, "votes": (Vote(person=MAX, confirmed=True, at=NOW),)},
+            "1 of 2 have approved",
+            id="one of two",
+        ),
+        pytest.param({"unknown": True}, "Asked whether it happened: Max and", id="interrupted"),
+        pytest.param({"changes": ("x",)}, "Asked again, since the call has changed", id="again"),
+    ],
+)
+def test_the_line_in_the_thread_names_people_without_a_ping(given: dict[str, Any], told: str):
+    """Who has a card elsewhere is named in plain text, which is no mention and no markup."""
+    line = blocks.asked(approval(**given), now=NOW, name=called)
+    assert told in shown(line)
+    assert "<@" not in shown(line) + line.text
+    assert "<!channel>" not in line.text
+    assert message_problems({"text": line.text, "blocks": list(line.blocks)}, update=False) == []
+
+
+def test_who_is_not_known_by_name_is_mentioned():
+    """A line without names would not say who was asked."""
+    line = blocks.asked(approval(policy=Policy(approvers=(MAX, "U0NOBODY"))), now=NOW, name=called)
+    assert f"Asked <@{MAX}> and <@U0NOBODY> · until" in shown(line)
+
+
+@pytest.mark.parametrize(
+    ("policy", "told"),
+    [
+        pytest.param(WIDENED, "", id="any of those who were asked later"),
+        pytest.param(Policy(approvers=(MAX, MIA)), "", id="any of two"),
+        pytest.param(BOTH, "2 have to approve", id="both"),
+        pytest.param(BOTH.widened(("U0CFO",), ("U0CFO",)), "2 have to approve", id="two of three"),
+        pytest.param(
+            Policy(approvers=(MAX,), rules=((Quota(names=("cfo",)),),)),
+            "it takes 1 of cfo",
+            id="role",
+        ),
+    ],
+)
+def test_a_card_counts_only_where_one_does_not_do(policy: Policy, told: str):
+    """How many have to agree is said where it is more than anybody of those asked."""
+    card = shown(blocks.card(approval(policy=policy), now=NOW))
+    assert told in card
+    assert bool(told) == ("so far none" in card)
+
+
+def test_an_interrupted_call_is_never_simply_approved():
+    """What has it run again says so, on the card and in the modal; the other leaves it alone."""
+    record = approval(unknown=True, call_id="2-0")
+    assert "If it did not happen, reimbursement runs" in shown(blocks.card(record, now=NOW))
+    whole = blocks.everything_view(record, CLICK)
+    assert "started and interrupted" in json.dumps(whole)
+    left = blocks.reject_view(record, CLICK)
+    form = blocks.form_view(record, CLICK)
+    submits = [view["submit"]["text"] for view in (whole, form, left)]
+    assert submits == ["It did not, run it", "It did not, run it", "Leave it"]
+    assert [view_problems(view) for view in (whole, form, left)] == [[], [], []]
+
+
+@pytest.mark.parametrize("view", [blocks.reject_view, blocks.form_view])
+def test_a_modal_says_what_it_is_about(view: Any):
+    """Of several cards on a screen, the one that is decided is named."""
+    assert "a new chair" in json.dumps(view(approval(), CLICK)["blocks"][0])
+
+
+def test_a_page_says_where_it_is_approved():
+    """Whoever reads the first page of a long call knows where the button is."""
+    record = approval(args={"text": "word " * 9_000})
+    pages = [blocks.everything_view(record, replace(CLICK, page=page)) for page in range(3)]
+    heads = [page["blocks"][0]["text"]["text"] for page in pages]
+    more = "It is approved on the last one."
+    assert heads == [f"Page 1 of 3. {more}", f"Page 2 of 3. {more}", "Page 3 of 3."]
+    old = blocks.everything_view(closed("rejected").model_copy(update={"args": record.args}), CLICK)
+    assert old["blocks"][0]["text"]["text"] == "Page 1 of 3."
+
+
+def test_what_waits_in_a_home_can_be_refused_there():
+    """Beside Open there is a way to say no, under its own name for an interrupted call."""
+    waiting = (approval(), approval(id="5-0", unknown=True))
+    view = home_view(Inbox(waiting=waiting, asked=waiting))
+    rows = [b["elements"] for b in view["blocks"] if b["type"] == "actions"]
+    names = [[each["text"]["text"] for each in row] for row in rows]
+    assert names == [["Open", "Reject"], ["Open", "Leave it"], ["Withdraw"], ["Withdraw"]]
+
+
+def test_fields_come_as_they_were_written_down():
+    """The store sorts what a schema lists by name; the list of what is required keeps its order."""
+    properties = {name: {"type": "string"} for name in ("a", "b", "c", "d")}
+    record = approval(payload_schema={"properties": properties, "required": ["d", "b", "gone"]})
+    assert [field.name for field in fields(record)] == ["d", "b", "a", "c"]
