@@ -27,7 +27,7 @@ from bot.approvals.secretary import Secretary
 from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
 from bot.index import Client, Index
-from bot.outbox import Outbox
+from bot.outbox import Outbox, Saved
 from bot.recall import Recall
 from bot.routing import resolved
 from bot.settings import REHEARSAL, Route, Settings
@@ -40,7 +40,8 @@ from bot.slack.home import Homes
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
-from bot.slack.workspace import Workspace, channel_id
+from bot.slack.strangers import Strangers
+from bot.slack.workspace import Identity, Workspace, channel_id
 from bot.tickets.news import Tickets
 from bot.tickets.poll import Poll
 from bot.turns import thread_of
@@ -67,6 +68,7 @@ class Desk:
     homes: Homes
     look_up: Callable[[], Awaitable[None]]
     tickets: TicketSystem
+    saved: Saved
 
 
 def furnished(
@@ -74,6 +76,7 @@ def furnished(
     *,
     store: Client,
     kept: Slot,
+    saved: Saved,
     slack: Workspace,
     tickets: TicketSystem,
     agents: Sequence[Agent],
@@ -116,6 +119,7 @@ def furnished(
         homes=_homes(slot, index, slack=slack, groups=groups, names=policies.names),
         look_up=partial(groups.refresh, policies.names),
         tickets=crash.watched(tickets, "tickets"),
+        saved=saved,
     )
 
 
@@ -264,6 +268,7 @@ def _outbox(desk: Desk, owner: str) -> Outbox:
         limits=desk.index,
         changed=desk.homes.note,
         name=desk.people.name,
+        saved=desk.saved,
     )
 
 
@@ -296,7 +301,10 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         run_for=settings.execution_ttl,
         standing=desk.groups.standing,
         lost=desk.recall.lost,
+        saved=desk.saved,
         changed=desk.homes.changed,
+        mend=_outbox(desk, owner="").mend,
+        first=desk.index.first,
     )
     commands = Commands(
         board=_board(desk.slot, desk.index),
@@ -312,4 +320,12 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         groups=desk.groups,
         homes=desk.homes,
         commands=commands,
+        strangers=_strangers(clicks, identity),
+    )
+
+
+def _strangers(clicks: Clicks, identity: Identity) -> Strangers:
+    """What answers people of other companies."""
+    return Strangers(
+        tell=clicks.tell, team=identity.team, bot_user=identity.user, clock=time.monotonic
     )

@@ -31,6 +31,7 @@ from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
+from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity
 
 PATIENCE = 2.2
@@ -75,6 +76,7 @@ class Listeners:
         groups: Groups | None = None,
         homes: Homes | None = None,
         commands: Commands | None = None,
+        strangers: Strangers | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -85,6 +87,7 @@ class Listeners:
         self._groups = groups
         self._homes = homes
         self._commands = commands
+        self._strangers = strangers
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -114,6 +117,8 @@ class Listeners:
             case "event_callback":
                 self._forget(body)
                 self._open_home(body)
+                if self._strangers:
+                    self._strangers.hear(body)
                 return await self._in_time(self._messages.take(body))
             case "app_rate_limited":
                 logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))

@@ -38,6 +38,9 @@ class Ignored:
     reason: str
 
 
+OTHER_COMPANY = Ignored("other company")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
     """We were added to a channel at `ts`, by `inviter` if Slack says so."""
@@ -121,9 +124,20 @@ def event(body: Payload, *, team: str, bot_user: str) -> Message | Joined | Igno
         return _joined(inner, team=team, bot_user=bot_user)
     if kind in ("message", "app_mention"):
         if _outside(inner, team, shared=body.get("is_ext_shared_channel") is not False):
-            return Ignored("other company")
+            return OTHER_COMPANY
         return _message(inner, team=team, bot_user=bot_user)
     return Ignored(f"event {kind}" if kind else "no event")
+
+
+def stranger(body: Payload, *, team: str, bot_user: str) -> tuple[Clicker, Place] | None:
+    """Who of another company spoke to us, in a DM or by our name, and where; None: nobody did."""
+    if event(body, team=team, bot_user=bot_user) != OTHER_COMPANY:
+        return None
+    said = _message(_mapping(body.get("event")), team=team, bot_user=bot_user)
+    if isinstance(said, Ignored) or not (said.mention or said.direct):
+        return None
+    place = Place(thread=Thread(said.channel, said.thread_ts))
+    return Clicker(id=said.author, team=""), place
 
 
 def changed_person(body: Payload) -> str:

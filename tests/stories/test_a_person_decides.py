@@ -46,8 +46,9 @@ async def test_approved_the_call_runs(office: Office):
     thread, card = await asked(office)
     clicked = await office.slack.click("max", card, "approve")
     assert clicked.ok
-    await office.answer(thread, "Paid")
+    await office.answer(thread, "Paid 200 for hotel")
     assert office.amounts() == [200]
+    assert "Amount: 200, Purpose: hotel" in full_text(await office.closed(card, "Result"))
 
 
 async def test_rejected_the_call_never_runs_and_the_reason_arrives(office: Office):

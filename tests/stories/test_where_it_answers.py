@@ -109,6 +109,21 @@ async def test_what_bots_say_is_not_answered(office: Office):
     assert office.amounts() == [5]
 
 
+async def test_a_stranger_hears_why_nobody_answers(open_office: Opening):
+    """Somebody of another company who names the bot is told once, in private, and nothing runs."""
+    office = await open_office(routes={"#partners": "reimbursement"})
+    for _ in range(2):
+        await office.ask("please reimburse 5 dollars for tea", who="pat", where="partners")
+    await office.note("pat", "people of the company that runs me", where="partners")
+    thread = await office.ask("please reimburse 6 dollars for tea", where="partners")
+    await office.answer(thread, "Paid", where="partners")
+    assert (
+        len(office.slack.visible("pat", "partners"))
+        == len(office.slack.visible("ana", "partners")) + 1
+    )
+    assert office.amounts() == [6]
+
+
 async def test_a_thread_shows_that_an_answer_is_on_its_way(open_office: Opening):
     """While the model is at work the thread says so; the answer takes it away."""
     answered = asyncio.Event()
