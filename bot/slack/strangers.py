@@ -8,7 +8,7 @@ from bot.slack import payloads
 from bot.slack.payloads import Clicker, Place
 
 SENTENCE = (
-    "I answer people of the company that runs me only. One of them can ask me on your behalf."
+    "I only answer people of the company that runs me. One of them can ask me on your behalf."
 )
 AGAIN = 3600.0
 """Seconds until somebody hears it again in the same channel."""

@@ -37,7 +37,7 @@ async def test_the_thread_says_who_was_asked(office: Office):
     """Whoever asked reads who decides, and until when; the card has pinged these already."""
     thread, _ = await asked(office)
     line = await office.answer(thread, "Asked")
-    assert f"{MAX.real_name} and {MIA.real_name} until <!date^" in line["text"]
+    assert f"{MAX.real_name} and {MIA.real_name}, until <!date^" in line["text"]
     assert not {MAX.id, MIA.id} & set(re.findall(r"\w+", full_text(line)))
 
 

@@ -68,6 +68,7 @@ def asked(
         return Rendered(f"{ended} {escaped(call)}".strip(), [small(ended, before=call)])
     plainly, marked = _whom(approval, name)
     told = " · ".join(filter(None, (marked, *_so_far(approval))))
+    plainly += "," if plainly and told else ""
     line = f"{escaped(plainly)} {told}".strip()
     withdraw = button("Withdraw", action=WITHDRAW, value=encode(approval))
     row = actions(withdraw, block_id=f"withdraw:{approval.rev}")

@@ -28,7 +28,7 @@ def called(person: str) -> str:
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        pytest.param({}, "Asked Max and Mia *M* <!channel>", id="by name"),
+        pytest.param({}, "Asked Max and Mia *M* <!channel>,", id="by name"),
         pytest.param({"policy": Policy(approvers=(MAX, "cfo"))}, "Asked Max and cfo", id="a role"),
         pytest.param({"policy": BOTH}, "0 of 2 have approved · until <!date^", id="two of them"),
         pytest.param(
