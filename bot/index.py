@@ -21,9 +21,11 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
+| `{note:<t>:<hash>}:told` | string | an answer to a click was given | an hour |
 | `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
 """
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -52,6 +54,7 @@ OPEN = 10**14
 DEAD = 1_000
 SEEN_LIVES = 30 * 24 * 3600
 ANCHORS = 400
+NOTE_LIVES = 3600
 ASIDE = 100
 ASIDE_LIVES = 600
 """Seconds until words set aside are forgotten: Slack brings a mention for six minutes."""
@@ -274,6 +277,13 @@ class Index:
         """Seconds until a call of Slack's may be made in a channel; 0 when it may."""
         [left] = await self.send((("PTTL", self._until(method, channel)),))
         return max(0, left) / 1000
+
+    async def first(self, what: str) -> bool:
+        """Whether nobody has said so within the hour; of several at once one is the first."""
+        name = hashlib.sha256(what.encode()).hexdigest()[:32]
+        key = f"{self._prefix}{{note:{self._tenant}:{name}}}:told"
+        [made] = await self.send((("SET", key, 1, "NX", "EX", NOTE_LIVES),))
+        return bool(made)
 
     async def dead(self) -> list[tuple[SessionKey, int]]:
         """The sessions in which a turn was given up, and when (ms), oldest first."""

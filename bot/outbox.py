@@ -5,10 +5,9 @@ already is looked for by its metadata first. What Slack will never take, or nobo
 said in the thread of the request and struck off; what Slack may take later stays owed.
 """
 
-import json
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,11 +17,10 @@ from agents import Event, Post, Record, SessionConflict, SessionKey, Slot, Ticke
 from bot import logs
 from bot.approvals.kin import kin
 from bot.approvals.records import readable
-from bot.approvals.request import Approval
+from bot.approvals.request import MOVES, Approval
 from bot.approvals.scene import USER
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
-from bot.slack.blocks.arguments import titled
 from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
 from bot.turns import Thread, thread_of
 
@@ -31,10 +29,13 @@ LOOK_AGAIN = 3.0
 SHARE = 2 / 3
 """How much of the rest of a lease may pass before a call of Slack's is begun: who takes over then
 looks for it when it has long been there."""
+SAVE_AGAIN = 2.0
+"""Seconds until it is asked again whether an outcome is on the other servers too."""
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
 PROMPTS = ("reminder", "escalation", "moved_on", "ruling")
+DECIDED = ("approved", "rejected", "cancelled")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a post or its record is not what this release expects."""
 NOT_SHOWN = (
@@ -54,6 +55,8 @@ class Limits(Protocol):
         ...
 
 
+Saved = Callable[[SessionKey], Awaitable[bool]]
+"""Whether all that is stored about a session would outlive the server that has it."""
 Changed = Callable[[Approval], None]
 """Hears that an approval is shown as it is now."""
 
@@ -78,6 +81,7 @@ class Outbox:
         limits: Limits | None = None,
         changed: Changed | None = None,
         name: Callable[[str], str] = str,
+        saved: Saved | None = None,
     ) -> None:
         """Pay out of `slot` with `replies`; `owner` is who takes sessions in hand to pay.
 
@@ -89,6 +93,8 @@ class Outbox:
         self.limits = limits
         self.changed = changed
         self.name = name
+        self.saved = saved
+        self.saving: set[tuple[SessionKey, str]] = set()
 
     async def debt(self, key: SessionKey) -> "Debt":
         """What is owed in a session before anything more is done in it."""
@@ -103,7 +109,16 @@ class Outbox:
         )
         await debt.look(all_approvals=True)
         debt.doubtful = {post.id for post in debt.posts}
+        debt.saved, debt.saving = self.saved, self.saving
         return debt
+
+    async def mend(self, key: SessionKey, place: str) -> None:
+        """Show a message (`channel|ts`) as it is now, if what it asks is over; it may be lost.
+
+        Nothing is owed for it: once Slack refused to change a message, only its readers know.
+        """
+        debt = await self.debt(key)
+        await debt.mend(place)
 
 
 class Debt:
@@ -112,7 +127,8 @@ class Debt:
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
     before the oldest one can be tried again, None while nothing stands in the way. `posts`,
     `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at;
-    an approval that no post is about may be older.
+    an approval that no post is about may be older. What became of approvals is shown once it is
+    `saved`; `saving` are the posts in place of which it is told that it is being saved.
     """
 
     def __init__(
@@ -133,6 +149,8 @@ class Debt:
         self.inbox = 0
         self.approvals: dict[str, Approval] = {}
         self.doubtful: set[str] = set()
+        self.saved: Saved | None = None
+        self.saving: set[tuple[SessionKey, str]] = set()
         self._slot = slot
         self._replies = replies
         self._owner = owner
@@ -170,6 +188,16 @@ class Debt:
         self.approvals |= found
         self._unreadable = (self._unreadable | records.keys()) - found.keys()
 
+    async def mend(self, place: str) -> None:
+        """Show a card or line again whose request cannot change any more."""
+        name = next((post for post, found in self._places.items() if found == place), "")
+        kind, _, about = name.partition("@")[0].partition(":")
+        approval = self.approvals.get(about.partition(":")[0])
+        if kind in ("card", "asked") and approval and not MOVES[approval.status]:
+            channel = place.partition("|")[0]
+            message = await self._shown(f"{kind}_update", approval, channel=channel)
+            await self._replies.update(place, message)
+
     async def _shown_from(self, posts: Sequence[Post]) -> Mapping[str, Record]:
         """The records of the approvals that posts are about."""
         named = {str(post.body["approval"]) for post in posts if "approval" in post.body}
@@ -201,10 +229,11 @@ class Debt:
             if newest.get(post.after, post.id) != post.id and _kind(post) in UPDATES:
                 result: Result = Posted("")  # a later one shows the same record
             else:
-                result = await self._within_limits(post)
+                result = await self._unsaved(post) or await self._within_limits(post)
             if isinstance(result, Retry | Uncertain):
                 self._put_off(post, result)
                 return
+            self.saving.discard((self.key, post.id))
             place = (result.place if isinstance(result, Posted) else "") or None
             await self._slot.posted(self.key, {post.id: place})
             self._places = {**self._places, **({post.id: place} if place else {})}
@@ -213,6 +242,21 @@ class Debt:
             approval = self.approvals.get(str(post.body.get("approval", "")))
             if approval and self._changed:
                 self._changed(approval)
+
+    async def _unsaved(self, post: Post) -> Retry | None:
+        """Put off what could be lost with its server; once, it is told that it is being saved."""
+        approval = self.approvals.get(str(post.body.get("approval", "")))
+        open_ = approval is None or approval.status == "pending"
+        if (open_ and _kind(post) not in UPDATES) or await self._is_saved():
+            return None
+        if (self.key, post.id) not in self.saving and approval and approval.status in DECIDED:
+            asked = await self._about(post, approval.model_copy(update={"status": "pending"}))
+            await self._change(post, [blocks.saving(piece) for piece in asked.pieces])
+            self.saving.add((self.key, post.id))
+        return Retry(SAVE_AGAIN)
+
+    async def _is_saved(self) -> bool:
+        return self.saved is None or await self.saved(self.key)
 
     def _put_off(self, post: Post, result: Retry | Uncertain) -> None:
         self.wait = result.after_s if isinstance(result, Retry) else LOOK_AGAIN
@@ -349,14 +393,17 @@ class Debt:
         body = post.body
         if _kind(post) in PROMPTS:
             return self._prompt(post)
+        if "approval" in body:
+            approval = self._approval(post)
+            return await self._about(post, approval) if approval else Message(_place(body), [])
         thread = _place(body)
         if _kind(post) in ("answer", "notice"):
             return Message(thread, blocks.answer(str(body["text"])))
-        if _kind(post).startswith("ticket"):
-            return Message(thread, [blocks.ticket(Ticket.model_validate(body["ticket"]))])
-        approval = self._approval(post)
-        if approval is None:
-            return Message(thread, [])
+        return Message(thread, [blocks.ticket(Ticket.model_validate(body["ticket"]))])
+
+    async def _about(self, post: Post, approval: Approval) -> Message:
+        """What a post about an approval says of this record, and where."""
+        thread = _place(post.body)
         channel = thread.channel or self._places.get(post.after or "", "").partition("|")[0]
         return Message(thread, [await self._shown(_kind(post), approval, channel=channel)])
 
@@ -387,7 +434,7 @@ class Debt:
         """What the call of an approval brought, in one line; empty while it has not run."""
         if approval.status not in ("done", "failed", "void"):
             return ""
-        return _response(await self._newest_events(), approval.call_id)
+        return blocks.brought(await self._newest_events(), approval.call_id)
 
     async def _moved_on(self, approval: Approval) -> bool:
         """Whether people wrote in the conversation after a question that is still open."""
@@ -433,20 +480,3 @@ def _where(message: Message) -> str:
 def _since(thread: Thread) -> float:
     """Nothing that is looked for is older than its thread."""
     return float(thread.ts or 0)
-
-
-def _response(events: Sequence[Event], call_id: str) -> str:
-    """The newest response to a call, as `Name: value` pairs."""
-    for event in reversed(events):
-        for response in event.get_function_responses():
-            if response.id == call_id:
-                fields = response.response or {}
-                pairs = (f"{titled(name)}: {_word(value)}" for name, value in fields.items())
-                return ", ".join(pairs)
-    return ""
-
-
-def _word(value: object) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -107,7 +107,8 @@ def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Ou
 def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bool:
     """Whether a button was pressed on a message that is none of the approval's.
 
-    `places` are where posts went. A card whose place is not written down yet may be anywhere.
+    `places` are where posts went. A card whose place is not written down yet may be anywhere but
+    where another post is.
     """
     posts = {copy.post: "" for copy in approval.copies}
     posts |= {approval.notice: ""} if approval.notice else {}
@@ -116,7 +117,9 @@ def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bo
         if owner in posts and place:
             posts[owner] += f" {place}"
     known = [place for found in posts.values() for place in found.split()]
-    return bool(card and posts and all(posts.values())) and card not in known
+    if not card or not posts or card in known:
+        return False
+    return all(posts.values()) or card in places.values()
 
 
 def change(before: Approval, after: Approval, *, now: int, head: str) -> Decide:

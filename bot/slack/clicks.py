@@ -5,13 +5,15 @@ stored approval. The rest (the card's new face, the agent going on) follows from
 """
 
 import asyncio
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
-from agents import SessionKey, Slot
+from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.button import Button
 from bot.approvals.decide import Standing, decide
@@ -36,11 +38,20 @@ EMPTIED = (
 )
 WHO = "I could not check who you are just now, so nothing was decided. Please try again."
 AGAIN = "That did not open in time. Please click again."
+_ACTS: Mapping[str, Act] = MappingProxyType({REJECT: "reject", FORM: "approve"})
+"""What the buttons that ask for more are about."""
 _STAMP = re.compile(r"\d+\.\d+")
+SAVING = "It is decided, and not yet saved on the second server; the card will follow."
 OUTSIDER = "Only people of this workspace can use this."
 
 Lost = Callable[[float], Awaitable[bool]]
 """Whether what is missing, and was in Slack at a moment (s), was lost with all that was stored."""
+Mend = Callable[[SessionKey, str], Coroutine[Any, Any, None]]
+"""Shows a session's message at `channel|ts` as it is now, where its request is over."""
+First = Callable[[str], Awaitable[bool]]
+"""Whether nobody has said so before: Slack may bring a click again, to any process."""
+Saved = Callable[[SessionKey], Awaitable[bool]]
+"""Whether all that is stored about a session would outlive the server that has it."""
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due, for the pipeline of its slot."""
 
@@ -63,7 +74,10 @@ class Clicks:
         run_for: timedelta | None,
         standing: Standing | None = None,
         lost: Lost | None = None,
+        saved: Saved | None = None,
         changed: Callable[[str], None] | None = None,
+        mend: Mend | None = None,
+        first: First | None = None,
     ) -> None:
         """Keep the parts; `team` is our workspace, `standing` knows groups and roles."""
         self._slot = slot
@@ -74,7 +88,10 @@ class Clicks:
         self._run_for = run_for
         self._standing = standing
         self._lost = lost
+        self._saved = saved
         self._changed = changed
+        self._mend = mend
+        self._first = first
         self._notes: set[asyncio.Task[None]] = set()
 
     async def press(self, click: Click) -> None:
@@ -114,7 +131,9 @@ class Clicks:
         outcome = await self._decided(key, decision)
         if outcome.kind == "invalid":
             return _beside(sent, outcome.problems, otherwise=outcome.sentence)
-        return {} if outcome.kind in ("decided", "counted") else _instead(sentence(outcome))
+        if outcome.kind not in ("decided", "counted"):
+            return _instead(sentence(outcome))
+        return _instead(SAVING) if outcome.code == "saving" else {}
 
     async def withdraw(self, click: Click) -> str:
         """Withdraw what a click is about; what came of it, as mrkdwn."""
@@ -149,8 +168,12 @@ class Clicks:
             button=button, person=person, act=act, values=click.values, card=click.card
         )
         outcome = await self._decided(key, decision)
-        if outcome.kind not in ("decided", "withdrawn"):
+        if outcome.code == "saving":
+            self.tell(click.by, click.place, SAVING)
+        elif outcome.kind not in ("decided", "withdrawn"):
             self.tell(click.by, click.place, sentence(outcome))
+        if self._mend and click.card and outcome.kind in ("already", "late"):
+            self._later(self._mend(key, click.card))
 
     async def _decided(self, key: SessionKey, decision: Decision) -> Outcome:
         outcome = await decide(
@@ -171,6 +194,8 @@ class Clicks:
             "kind": outcome.kind,
         }
         if outcome.kind in ("decided", "counted", "withdrawn"):
+            if self._saved and not await self._saved(key):
+                outcome = replace(outcome, code="saving")
             logs.info("approval.decided", **told)
         elif outcome.kind == "unknown":
             logs.warning("click.unknown", **told)
@@ -186,6 +211,8 @@ class Clicks:
         if approval is None:
             lost = await self._is_lost(key, click.card)
             self.tell(click.by, click.place, EMPTIED if lost else INACTIVE)
+        elif approval.status != "pending" and click.action in (REJECT, FORM):
+            await self._decide(click, key, act=_ACTS[click.action], button=button)
         elif click.action == REJECT:
             await self._open(click, reject_view(approval, click))
         elif click.action == FORM:
@@ -237,6 +264,10 @@ class Clicks:
 
     async def _note(self, by: Clicker, place: Place, text: str) -> None:
         """Say it where they are; in Home, and where that is not possible, in our DM."""
+        if self._first and place.response_url:
+            with contextlib.suppress(StoreUnavailable):
+                if not await self._first(f"{place.response_url} {text}"):
+                    return
         thread = place.thread
         if thread.channel:
             told = await self._replies.ephemeral(thread, person=by.id, text=text)

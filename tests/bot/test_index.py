@@ -55,6 +55,13 @@ async def test_what_is_due_is_claimed_once(index: Index) -> None:
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
+async def test_what_was_said_already(index: Index) -> None:
+    """Of many who are about to say the same only one is the first, for every process."""
+    said = await asyncio.gather(*(index.first("to ben") for _ in range(5)))
+    assert sorted(said) == [False] * 4 + [True]
+    assert await index.first("to mia")
+
+
 async def test_done_strikes_off(index: Index) -> None:
     """A session that is done is not due; saying so again changes nothing."""
     await _ring(index, KEYS[0])

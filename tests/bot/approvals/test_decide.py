@@ -409,6 +409,9 @@ async def test_always_too_slow(monkeypatch: pytest.MonkeyPatch):
         pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C1|9", True, id="another one"),
         pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "C9|1", True, id="elsewhere"),
         pytest.param({"card:3-0:0": "C1|1"}, "C1|9", False, id="not all of them are written down"),
+        pytest.param(
+            {"card:3-0:0": "C1|1", "card:4-0:0": "C1|9"}, "C1|9", True, id="another one's card"
+        ),
         pytest.param({}, "C1|1", False, id="none is written down"),
         pytest.param({"card:3-0:0": "C1|1", "asked:3-0": "C2|2"}, "", False, id="a modal"),
         pytest.param(
