@@ -1,52 +1,64 @@
-"""What runs inside a forked bot: an agent that does as it is told, and tools that leave traces.
-
-A message is a list of calls, `pay 200 a7; look 1 a7`: the name of a tool, a number, and a mark.
-Every tool posts to the ledger, which counts, under the key of its call.
-"""
+"""What runs inside a forked bot: an agent that does as it is told, and tools that leave traces."""
 
 import asyncio
 import logging
-import re
+import os
 import signal
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import aiohttp
-from google.genai import types
 
 from agents import (
     Agent,
+    AgentTool,
     ApprovalPolicy,
     FunctionTool,
-    LlmRequest,
-    LlmResponse,
-    ModelUnavailable,
+    LongRunningFunctionTool,
+    TicketSystem,
     ToolContext,
 )
-from agents.runtime import patience
-from bot import app, clock, index, logs, outbox, worker
+from agents.runtime import patience, runner
+from bot import app, clock, crash, index, logs, outbox, worker
 from bot.crash import CrashPoint
-from bot.playground import MAX, MIA
+from bot.playground import BEN, MAX, MIA
+from bot.playground.people import TEAM_ID
 from bot.settings import Settings
 from bot.slack import replies
 from tests.faults import planted
+from tests.faults.case import LIMIT
+from tests.faults.props import Ledger, Obedient
 
 AGENT = "crew"
-LIMIT = 100
-CALL = re.compile(r"\b(pay|wire|book|look|share|brief|offer) (\d+) (\w+)")
+MANAGERS = "managers"
+"""Who may decide about offers, while they are in the user group."""
+APPROVERS = (MAX.id, MIA.id, BEN.id)
+OFTEN = {
+    "ticket_poll": timedelta(seconds=0.2),
+    "ticket_poll_limit": timedelta(seconds=0.4),
+}
+NOWHERE = "nowhere"
+"""A crash point that no process passes: its ports are watched all the same."""
 
 
 def play(order: Mapping[str, Any]) -> int:
-    """Be the bot of an order until SIGTERM: settings, log, `plant`, `skew` in seconds, `moody`."""
+    """Be the bot of an order until SIGTERM.
+
+    An order has `name`, `settings`, `log` and `ledger`; it may have a `plant`, `skew` in seconds,
+    `moody`, and `frozen`: where the process stands still instead of dying.
+    """
     hurry()
     planted.plant(order.get("plant", ""))
     if order.get("skew"):
         now, skew = time.time, order["skew"]
         time.time = lambda: now() + skew
-    settings = Settings(**order["settings"])
+    _watch(frozen=order.get("frozen", False))
+    settings = Settings(**order["settings"], **OFTEN)
     logs.set_up("INFO")
     for handler in logging.getLogger().handlers:
         handler.setFormatter(_Timed(order["name"]))
@@ -60,9 +72,32 @@ def hurry() -> None:
     outbox.LOOK_AGAIN = 0.3
     replies.WAIT = 0.2
     clock.EXPIRY = 0.2
+    clock.TICKETS = 0.2
     clock.RECONCILE = 1.0
     index.CLAIM_DUE = 1_500
+    runner.MAX_DEATHS = 3
     patience.Patience.__init__.__defaults__ = (4, 1.0, 0.05)
+
+
+def _watch(*, frozen: bool) -> None:
+    """Write down each place when it is passed first; stand still there instead of dying."""
+    passed, known = CrashPoint.passed, set()
+
+    def noted(self: CrashPoint, place: str) -> None:
+        if place not in known:
+            known.add(place)
+            sys.stdout.write(f"{time.time():.3f} place {place}\n")
+        passed(self, place)
+
+    CrashPoint.passed = noted
+    if frozen:
+        crash.signal = _Stopping
+
+
+class _Stopping:
+    """The signals as a process knows them that is to stand still."""
+
+    SIGKILL = signal.SIGSTOP
 
 
 class _Timed(logs.Line):
@@ -81,11 +116,24 @@ async def _play(settings: Settings, order: Mapping[str, Any]) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     loop.add_signal_handler(signal.SIGUSR1, tell_where)
+    async with _hired(settings, order) as agent, app.opened(settings, agents=[agent]) as bot:
+        await bot.run(stopping)
+
+
+@asynccontextmanager
+async def _hired(settings: Settings, order: Mapping[str, Any]) -> AsyncGenerator[Agent]:
+    """The agent with everything it works with."""
+    point = CrashPoint(settings.crash_at)
     async with aiohttp.ClientSession() as session:
-        ledger = CrashPoint(settings.crash_at).watched(Ledger(session, order["ledger"]), "ledger")
-        model = CrashPoint(settings.crash_at).watched(Obedient(order.get("moody", 0)), "model")
-        async with app.opened(settings, agents=[crew(ledger, model)]) as bot:
-            await bot.run(stopping)
+        url = settings.redis_url.get_secret_value() if settings.redis_url else ""
+        async with app.local_tickets(url, tenant=TEAM_ID) as tickets:
+            yield crew(
+                Tools(
+                    point.watched(Ledger(session, order["ledger"]), "ledger"),
+                    point.watched(tickets, "tickets"),
+                ),
+                point.watched(Obedient(order.get("moody", 0)), "model"),
+            )
 
 
 def tell_where() -> None:
@@ -101,111 +149,94 @@ def tell_where() -> None:
     sys.stdout.flush()
 
 
-class Ledger:
-    """The world outside, where effects are counted."""
+@dataclass(frozen=True)
+class Tools:
+    """One tool of each kind: what people must agree to, and what may happen twice."""
 
-    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
-        self._session = session
-        self._url = url
+    ledger: Ledger
+    tickets: TicketSystem
 
-    async def act(self, context: ToolContext, tool: str, **args: Any) -> dict[str, Any]:
-        """Leave a trace; raises when the ledger says something went wrong."""
-        body = {"key": context.idempotency_key, "tool": tool, "args": args, "at": time.time()}
-        timeout = aiohttp.ClientTimeout(total=10)
-        async with self._session.post(self._url, json=body, timeout=timeout) as response:
-            response.raise_for_status()
-            return {"status": "done", **await response.json()}
-
-    async def find(self, key: str) -> dict[str, Any] | None:
-        """Whether something happened under a key."""
-        async with self._session.get(self._url, params={"key": key}) as response:
-            found = await response.json()
-            return {"status": "done", "found": True} if found["effects"] else None
-
-
-class Obedient:
-    """A model that calls what the last message names, and then repeats what came of it.
-
-    Every `moody`-th time it is unavailable.
-    """
-
-    def __init__(self, moody: int) -> None:
-        self._moody = moody
-        self._asked = 0
-
-    async def generate_content_async(
-        self, request: LlmRequest, *, stream: bool = False
-    ) -> AsyncIterator[LlmResponse]:
-        """Calls for a message, a text for responses."""
-        self._asked += 1
-        if self._moody and self._asked % self._moody == 0:
-            raise ModelUnavailable("the model is moody")
-        await asyncio.sleep(0.01)
-        last = request.contents[-1].parts or []
-        calls = CALL.findall("".join(part.text or "" for part in last))
-        parts = [
-            types.Part(function_call=types.FunctionCall(name=name, args={"n": int(n), "mark": m}))
-            for name, n, m in calls
-        ]
-        told = [part.function_response for part in last if part.function_response]
-        if not parts:
-            words = [f"{each.name}: {each.response}" for each in told] or ["heard"]
-            parts = [types.Part(text="; ".join(words))]
-        yield LlmResponse(content=types.Content(role="model", parts=parts))
-
-
-def crew(ledger: Ledger, model: Any) -> Agent:
-    """The agent with one tool of each kind."""
-
-    async def pay(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+    async def pay(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
         """Pay, idempotent."""
-        return await ledger.act(tool_context, "pay", n=n, mark=mark)
+        return await self.ledger.act(tool_context, "pay", n=n, mark=mark)
 
-    async def wire(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+    async def wire(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
         """Wire, which must happen once and cannot be looked up."""
-        return await ledger.act(tool_context, "wire", n=n, mark=mark)
+        return await self.ledger.act(tool_context, "wire", n=n, mark=mark)
 
-    async def book(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+    async def book(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
         """Book, which must happen once and can be looked up."""
-        return await ledger.act(tool_context, "book", n=n, mark=mark)
+        return await self.ledger.act(tool_context, "book", n=n, mark=mark)
 
-    async def look(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+    async def look(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
         """Look, which changes nothing."""
         return {"seen": n, "mark": mark}
 
-    async def share(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
-        """Share, which two people must agree to."""
-        return await ledger.act(tool_context, "share", n=n, mark=mark)
+    async def share(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Share, which two people of three must agree to."""
+        return await self.ledger.act(tool_context, "share", n=n, mark=mark)
 
-    async def brief(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
-        """Brief, which nobody agrees to in time."""
-        return await ledger.act(tool_context, "brief", n=n, mark=mark)
+    async def brief(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Brief, which hardly anybody agrees to in time."""
+        return await self.ledger.act(tool_context, "brief", n=n, mark=mark)
 
-    async def offer(n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+    async def offer(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
         """Offer, which asks by itself."""
         if tool_context.tool_confirmation is None:
             tool_context.request_confirmation(hint=f"Offer {n}?")
             return {"status": "asking"}
-        return await ledger.act(tool_context, "offer", n=n, mark=mark)
+        return await self.ledger.act(tool_context, "offer", n=n, mark=mark)
+
+    async def grant(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Grant, which asks how much."""
+        answer = tool_context.tool_confirmation
+        if answer is None:
+            tool_context.request_confirmation(hint=f"Grant {n}?", payload={"days": 0})
+            return {"status": "asking"}
+        days = dict(answer.payload or {}).get("days")
+        return await self.ledger.act(tool_context, "grant", n=n, mark=mark, days=days)
+
+    async def order(self, n: int, mark: str, tool_context: ToolContext) -> dict[str, Any]:
+        """Order, which other people work on."""
+        key = tool_context.idempotency_key
+        ticket = await self.tickets.create(
+            subject=mark, urgency="low", requester=tool_context.user_id, key=key
+        )
+        return {"status": "pending", "ticket_id": ticket.id}
+
+    async def die(self, n: int, mark: str, tool_context: ToolContext) -> None:
+        """Die, and whoever works on it with it."""
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def crew(tools: Tools, model: Any) -> Agent:
+    """The agent that has all of them, `wire` at two more depths."""
 
     def over(n: int) -> bool:
         return n > LIMIT
 
+    wire = FunctionTool(tools.wire, require_confirmation=over)
+    helper = Agent(name="helper", description="Wires.", model=model, tools=[wire])
+    boss = Agent(name="boss", description="Has a helper.", model=model, tools=[AgentTool(helper)])
     two = ApprovalPolicy(quorum=2)
     soon = ApprovalPolicy(expires=timedelta(milliseconds=600))
     return Agent(
         name=AGENT,
         model=model,
         tools=[
-            FunctionTool(pay, require_confirmation=over, effects="idempotent"),
-            FunctionTool(wire, require_confirmation=over),
-            FunctionTool(book, require_confirmation=over, reconcile=ledger.find),
-            FunctionTool(look, effects="none"),
-            FunctionTool(share, require_confirmation=True, effects="idempotent", approval=two),
-            FunctionTool(brief, require_confirmation=True, approval=soon),
-            FunctionTool(offer),
+            wire,
+            FunctionTool(tools.pay, require_confirmation=over, effects="idempotent"),
+            FunctionTool(tools.book, require_confirmation=over, reconcile=tools.ledger.find),
+            FunctionTool(tools.look, effects="none"),
+            FunctionTool(
+                tools.share, require_confirmation=True, effects="idempotent", approval=two
+            ),
+            FunctionTool(tools.brief, require_confirmation=True, approval=soon),
+            FunctionTool(tools.offer, approval=ApprovalPolicy(approvers=(MANAGERS,))),
+            FunctionTool(tools.grant),
+            LongRunningFunctionTool(tools.order, effects="idempotent"),
+            FunctionTool(tools.die, effects="none"),
+            AgentTool(helper),
+            AgentTool(boss),
         ],
     )
-
-
-APPROVERS = (MAX.id, MIA.id)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agents import Ticket
 from agents.runtime.slot.port import View
 
 
@@ -24,19 +25,30 @@ class Sent:
 
 @dataclass(frozen=True)
 class Clicked:
-    """A click that Slack delivered; `ok` when it was answered 200, `note` what the person read."""
+    """A click that Slack delivered; `ok` when it was answered 200."""
 
     session: str
     approval: str
     who: str
     act: str
     ok: bool
-    note: str = ""
+
+
+@dataclass(frozen=True)
+class Forged:
+    """A click that nobody made: what is wrong with it, and the status it was answered with."""
+
+    kind: str
+    status: int
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A message of the bot as it stands in Slack; `post` is the id in its metadata."""
+    """A message of the bot as it stands in Slack.
+
+    `post` is the id in its metadata; `about` are the approvals that its buttons are about, as
+    `session|approval`.
+    """
 
     channel: str
     thread: str
@@ -44,20 +56,30 @@ class Shown:
     post: str
     buttons: tuple[str, ...]
     text: str
+    about: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything the judge needs; `restless` says what did not come to rest."""
+    """Everything the judge needs; `restless` says what did not come to rest.
+
+    `people` are the ids by name, `left` when somebody's account was closed (milliseconds of the
+    store's clock, once the bot knew). `moves` are the states of each ticket, oldest first, and
+    `places` the crash points that were passed.
+    """
 
     sent: Sequence[Sent] = ()
     clicks: Sequence[Clicked] = ()
+    forged: Sequence[Forged] = ()
+    people: Mapping[str, str] = field(default_factory=dict)
+    left: Mapping[str, int] = field(default_factory=dict)
     sessions: Mapping[str, View] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
-    ready: Sequence[str] = ()
     due: Sequence[str] = ()
     acts: Sequence[Mapping[str, Any]] = ()
+    moves: Mapping[str, Sequence[Ticket]] = field(default_factory=dict)
     shown: Sequence[Shown] = ()
     immortal: Sequence[str] = ()
     restless: str = ""
     drained: Sequence[float] = ()
+    places: frozenset[str] = frozenset()

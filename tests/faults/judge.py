@@ -1,31 +1,47 @@
 """The one judge: evidence of a run -> every promise that was broken. Pure.
 
-Numbers are those of the invariants: 1 no decision, no run; 2 no means no; 3 one outcome; 4 one
-start; 5 what is shown is what runs; 10 separation; 11 quorum; 12 deadlines; 14 independence;
-15 acknowledged is durable; 16 no lost wake-up; 17 one writer; 18 audit; 19 truth in Slack.
+A violation has the number of the promise it breaks, 0 where the ground breaks on which the others
+stand (a key that lives for ever, a process that does not end). How each of the twenty is judged:
+
+ 1 no decision, no run: a gated call that left a trace has a question with a yes; no trace is
+   without a call
+ 2 no means no: a call whose questions all ended otherwise left no trace
+ 3 one outcome: a question is decided once in the audit, and nobody votes after its end
+ 4 one start: as many effects as starts that people allowed, one answer, a message heard once
+ 5 what is shown is what runs: a trace has the arguments of the call and of the card
+ 6 drift stops: not here, for all processes of a run are one build; tests/bot/approvals/test_again
+ 7 only people decide: every vote is a click that somebody made, whatever was written or forged
+ 8 a click is authentic: what is forged is refused (401), and a guessed button moves nothing (7)
+ 9 authority now: nobody's vote counts once the bot knows that they have left the group of those who
+   may; the second look at the start is in tests/bot/approvals/test_terms
+10 separation: nobody approves what they asked for
+11 quorum: so many different people, nobody twice
+12 deadlines: no yes at or after the deadline, though a process's clock is an hour off
+13 payload: what people entered fits, and is what the call ran with
+14 independence: a model is asked once for each batch, when nothing of it is open or somebody spoke;
+   a nested call is answered behind its own calls; what is open is what is known as open
+15 acknowledged is durable: a message or click that was answered 200 is stored
+16 no lost wake-up: everything comes to rest with nothing due, decided and not done, unanswered,
+   or never looked at again; a ticket is heard of to its end
+17 one writer: no gap in a log, no lease that runs on, nobody overtakes who was heard before
+18 the audit: a chain without a break that tells what is stored
+19 surfaces: each post once and in order, each card and line as the record stands, no button on
+   what is closed, no expiry called a rejection, nothing said to be done that was not
+20 walls: not here, for a run has one workspace; tests/bot/test_index and approvals/test_policy
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
 
-from agents.runtime.slot.port import Record, View
-from agents.runtime.slot.wire import link, text
-from agents.runtime.story import Story
+from agents.runtime.story import USER, Story
+from tests.faults.case import Case, Violation, groups
 from tests.faults.evidence import Evidence, Sent
+from tests.faults.surfaces import OF_SURFACE
+from tests.faults.verdicts import OF_SESSION
 
-FINAL = ("rejected", "expired", "cancelled", "void", "done", "failed")
-LIMIT = 100
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A promise that was broken: its number (0: the ground the others stand on), where, and how."""
-
-    invariant: int
-    where: str
-    what: str
+FORGED = {"old": 401, "signature": 401, "nonce": 200}
+"""The status that a forged click is answered with, where the bot can be reached at all."""
+UNREACHED = (0, 503)
 
 
 def check(evidence: Evidence) -> list[Violation]:
@@ -33,36 +49,9 @@ def check(evidence: Evidence) -> list[Violation]:
     found = [violation for judge in JUDGES for violation in judge(evidence)]
     for tag, view in evidence.sessions.items():
         case = Case(tag, view, Story(view.events), evidence)
-        found += [Violation(n, tag, what) for judge in OF_SESSION for n, what in judge(case)]
+        judges = (*OF_SESSION, *OF_SURFACE)
+        found += [Violation(n, tag, what) for judge in judges for n, what in judge(case)]
     return found
-
-
-@dataclass(frozen=True)
-class Case:
-    """One session, its events folded, and all the rest."""
-
-    tag: str
-    view: View
-    story: Story
-    evidence: Evidence
-
-    def acts(self, call_id: str) -> list[Mapping[str, Any]]:
-        """What a call did outside."""
-        key = f"{self.tag}:{call_id}"
-        return [act for act in self.evidence.acts if act["key"] == key]
-
-    def records(self, call_id: str) -> list[Record]:
-        """The questions about a call."""
-        return [r for r in self.view.approvals.values() if r.body["call_id"] == call_id]
-
-    def reruns(self, call_id: str) -> int:
-        """How often a person said that a call of unknown fate did not happen and may run."""
-        return sum(r.body["unknown"] and self.agreed(r) for r in self.records(call_id))
-
-    def agreed(self, record: Record) -> bool:
-        """Whether people agreed that the call of a record may run, whatever became of it."""
-        told = [e for e, _ in self.view.audit if e.get("approval") == record.id]
-        return any(_is(e, "approval.decided") and e["status"] == "approved" for e in told)
 
 
 def rests(evidence: Evidence) -> Iterator[Violation]:
@@ -72,6 +61,8 @@ def rests(evidence: Evidence) -> Iterator[Violation]:
     """
     if evidence.restless:
         yield Violation(16, "all", f"never came to rest: {evidence.restless}")
+    if evidence.sent and all(sent.acked is None for sent in evidence.sent):
+        yield Violation(0, "all", "nobody ever listened")
     for tag, owner in evidence.owners.items():
         if owner:
             yield Violation(17, tag, f"is still held by {owner}")
@@ -86,7 +77,7 @@ def hears(evidence: Evidence) -> Iterator[Violation]:
         (tag, "".join(event.texts()))
         for tag, view in evidence.sessions.items()
         for event in view.events
-        if event.author == "user" and event.texts()
+        if event.author == USER and event.branch is None and any(event.texts())
     )
     for sent in evidence.sent:
         count = heard[sent.session, sent.text]
@@ -97,22 +88,22 @@ def hears(evidence: Evidence) -> Iterator[Violation]:
 
 
 def keeps_order(evidence: Evidence) -> Iterator[Violation]:
-    """Who was acknowledged before another one spoke stands before them."""
+    """Who was acknowledged before another one spoke stands before them.
+
+    Who spoke before the bot knew that it was meant follows the mention when that has come.
+    """
     for tag, view in evidence.sessions.items():
         places = {
             "".join(event.texts()): number
             for number, event in enumerate(view.events)
-            if event.author == "user" and event.texts()
+            if event.author == USER and event.branch is None and any(event.texts())
         }
         mine = [sent for sent in evidence.sent if sent.session == tag and sent.text in places]
         for first in mine:
             for second in mine:
                 before = first.acked is not None and first.acked < second.posted
-                if (
-                    before
-                    and _asked_for(first, evidence)
-                    and places[first.text] > places[second.text]
-                ):
+                known = before and _known_by(first, evidence)
+                if known and places[first.text] > places[second.text]:
                     yield Violation(17, tag, f"{second.text!r} overtook {first.text!r}")
 
 
@@ -124,11 +115,23 @@ def decides(evidence: Evidence) -> Iterator[Violation]:
         if record is None:
             yield Violation(15, click.session, f"approval {click.approval} is lost")
             continue
-        entitled = click.who in ("max", "mia") and click.act in ("approve", "reject")
+        who = evidence.people.get(click.who, "")
+        entitled = who in record.body["policy"]["approvers"] and who != record.body["requester"]
+        left = click.who in evidence.left and groups(record)
+        decided = click.act in ("approve", "reject") and not left
         voters = {vote["person"] for vote in record.body["votes"]}
-        counted = any(click.who in voter.lower() for voter in voters)
-        if click.ok and entitled and record.status == "pending" and not counted:
+        asks = record.body["payload_schema"] is not None
+        waits = record.status == "pending" and who not in voters
+        if click.ok and entitled and decided and waits and not asks:
             yield Violation(15, click.session, f"{click.who}'s click on {click.approval} is lost")
+
+
+def forgeries_fail(evidence: Evidence) -> Iterator[Violation]:
+    """What does not bear Slack's signature of these minutes is refused."""
+    for forged in evidence.forged:
+        if forged.status not in (FORGED[forged.kind], *UNREACHED):
+            what = f"a forged click ({forged.kind}) was answered {forged.status}"
+            yield Violation(8, "all", what)
 
 
 def keys_are_mortal(evidence: Evidence) -> Iterator[Violation]:
@@ -137,12 +140,12 @@ def keys_are_mortal(evidence: Evidence) -> Iterator[Violation]:
         tag = name.partition("{")[2].partition("}")[0]
         view = evidence.sessions.get(tag)
         waits = view and (view.open or any(r.status == "pending" for r in view.approvals.values()))
-        if not tag.startswith("due") and not waits and not name.endswith((":as", ":us")):
+        if not tag.startswith(("due", "boot")) and not waits and not name.endswith((":as", ":us")):
             yield Violation(0, name, "lives for ever")
 
 
 def index_is_right(evidence: Evidence) -> Iterator[Violation]:
-    """What is pending with a deadline is in the index."""
+    """What is pending with a deadline is in the index, and nobody waits for what is over."""
     for tag, view in evidence.sessions.items():
         for record in view.approvals.values():
             due = f"{tag}|{record.id}" in evidence.due
@@ -159,146 +162,22 @@ def effects_are_known(evidence: Evidence) -> Iterator[Violation]:
             yield Violation(1, act["key"], "happened without a call")
 
 
-def log_is_whole(case: Case) -> Iterator[tuple[int, str]]:
-    """Versions without a gap, each response behind its call, no call open that is not known."""
-    for number, event in enumerate(case.view.events, start=1):
-        if event.version != number:
-            yield 17, f"event {number} says it is {event.version}"
-    if case.view.version != len(case.view.events):
-        yield 17, f"{len(case.view.events)} events at version {case.view.version}"
-    open_calls, known = set(case.story.open), set(case.view.open)
-    if open_calls != known:
-        yield 14, f"open are {sorted(open_calls)}, known as open {sorted(known)}"
-
-
-def one_answer(case: Case) -> Iterator[tuple[int, str]]:
-    """A call has one answer, and one that nobody is asked about has it."""
-    for call in case.story.calls.values():
-        answers = [a for a in call.responses if not a.placeholder]
-        if len(answers) > 1:
-            yield 4, f"call {call.id} has {len(answers)} answers"
-        waits = any(r.status in ("pending", "unknown") for r in case.records(call.id))
-        if not answers and not waits and not case.view.open.get(call.id, None):
-            yield 16, f"call {call.id} has no answer and nobody is asked"
-    for number, event in enumerate(case.view.events):
-        if event.author == "user" and event.texts():
-            later = case.view.events[number + 1 :]
-            if not any(each.author != "user" for each in later):
-                yield 16, f"nobody answered {''.join(event.texts())!r}"
-
-
-def gate_holds(case: Case) -> Iterator[tuple[int, str]]:
-    """Nothing gated happens without a yes, nothing at all after a no, and nothing too often."""
-    for call in case.story.calls.values():
-        acts = case.acts(call.id)
-        effects = sum(act["effect"] for act in acts)
-        records = case.records(call.id)
-        gated = call.name in ("share", "brief", "offer") or float(str(call.args["n"])) > LIMIT
-        agreed = [r for r in records if case.agreed(r)]
-        if acts and gated and not agreed:
-            told = [record.status for record in records] or "never asked"
-            yield (2 if records else 1), f"{call.name} {call.id} happened, though {told}"
-        if effects > 1 + case.reruns(call.id):
-            yield 4, f"{call.name} {call.id} happened {effects} times"
-        answer = next((a.response.response or {} for a in call.responses if not a.placeholder), {})
-        if answer.get("status") == "done" and call.name != "look" and not effects:
-            yield 19, f"{call.name} {call.id} is said to be done and never happened"
-        for act in acts:
-            shown = [r.body["args"] for r in agreed]
-            if act["args"] != {"n": call.args["n"], "mark": call.args["mark"]}:
-                yield 5, f"{call.name} {call.id} ran with {act['args']}"
-            if gated and shown and act["args"] not in shown:
-                yield 5, f"{call.name} {call.id} ran with {act['args']}, people saw {shown}"
-
-
-def outcomes_stand(case: Case) -> Iterator[tuple[int, str]]:
-    """One outcome, by people who may, enough of them, in time, and in the audit once."""
-    ends = Counter(e.get("approval") for e, _ in case.view.audit if _is(e, "approval.decided"))
-    for record in case.view.approvals.values():
-        body, voters = record.body, [vote["person"] for vote in record.body["votes"]]
-        if len(set(voters)) != len(voters):
-            yield 11, f"{record.id} counts somebody twice: {voters}"
-        if body["requester"] in [v["person"] for v in body["votes"] if v["confirmed"]]:
-            yield 10, f"{record.id} was approved by its requester"
-        yes = sum(vote["confirmed"] for vote in body["votes"])
-        if record.status in ("approved", "started", "done", "failed", "unknown"):
-            if yes < body["policy"]["quorum"]:
-                yield 11, f"{record.id} is {record.status} with {yes} of {body['policy']['quorum']}"
-            if record.deadline and any(v["at"] >= record.deadline for v in body["votes"]):
-                yield 12, f"{record.id} was approved after its deadline"
-        if record.status != "pending" and ends[record.id] != 1:
-            yield (
-                18,
-                f"{record.id} is {record.status}, its end is in the audit {ends[record.id]} times",
-            )
-        if record.status in ("approved", "started"):
-            yield 16, f"{record.id} is {record.status} and goes no further"
-
-
-def audit_is_a_chain(case: Case) -> Iterator[tuple[int, str]]:
-    """Each entry carries the hash of all before it."""
-    previous = ""
-    for number, (entry, hashed) in enumerate(case.view.audit, start=1):
-        previous = link(previous, text(entry))
-        if previous != hashed:
-            yield 18, f"audit entry {number} does not fit the chain"
-
-
-def slack_tells_the_truth(case: Case) -> Iterator[tuple[int, str]]:
-    """Every post is there once, in order, and cards show what is stored."""
-    _, channel, ts = case.tag.split(":")[0], *_thread(case.tag)
-    mine = [m for m in case.evidence.shown if (m.channel, m.thread) == (channel, ts)]
-    counts = Counter(message.post for message in mine if message.post)
-    for post, count in counts.items():
-        if count > 1:
-            yield 19, f"{post} was posted {count} times"
-    if case.view.posts:
-        yield 19, f"{[post.id for post in case.view.posts]} are still owed"
-    said = [(e.version, f"o:{e.version}:0") for e in case.view.events if _speaks(e)]
-    missing = [post for _, post in said if post not in counts]
-    if missing and not case.evidence.restless:
-        yield 19, f"{missing} never came to the thread"
-    order = [message.post for message in mine if message.post.startswith("o:")]
-    if order != sorted(order, key=lambda post: int(post.split(":")[1])):
-        yield 19, f"the thread has them as {order}"
-
-
-def cards_tell_the_truth(case: Case) -> Iterator[tuple[int, str]]:
-    """An open request has buttons, a closed one has none."""
-    shown = Counter(message.post for message in case.evidence.shown)
-    del shown
-    for record in case.view.approvals.values():
-        places = [case.view.places.get(copy["post"]) for copy in record.body["copies"]]
-        cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
-        for card in cards:
-            if record.status == "pending" and "approve" not in card.buttons:
-                yield (
-                    19,
-                    f"{record.id} is pending and its card has only {card.buttons}: {card.text}",
-                )
-            if record.status in FINAL and card.buttons:
-                yield 19, f"{record.id} is {record.status} and its card has {card.buttons}"
-        if record.body["copies"] and not cards:
-            yield 19, f"{record.id} has no card"
+def _began(sent: Sent, evidence: Evidence) -> Sent:
+    """The first message of a conversation."""
+    return next(each for each in evidence.sent if each.session == sent.session)
 
 
 def _asked_for(sent: Sent, evidence: Evidence) -> bool:
-    """Whether the bot knew that it was meant: by a mention, or in a thread that began with one."""
-    began = next(each for each in evidence.sent if each.session == sent.session)
-    return began is sent or (began.acked is not None and began.acked < sent.posted)
+    """Whether the bot knows that it is meant: by a mention, or in a thread that began with one."""
+    began = _began(sent, evidence)
+    return began is sent or began.acked is not None
 
 
-def _speaks(event: Any) -> bool:
-    return event.author != "user" and event.branch is None and bool("".join(event.texts()).strip())
-
-
-def _thread(tag: str) -> tuple[str, str]:
-    channel, _, ts = tag.rpartition(":")[2].replace("%3A", ":").partition(":")
-    return channel, ts
-
-
-def _is(entry: Mapping[str, Any], kind: str) -> bool:
-    return kind in entry.values()
+def _known_by(sent: Sent, evidence: Evidence) -> bool:
+    """Whether the bot knew so when it heard a message."""
+    began = _began(sent, evidence)
+    heard = began.acked is not None and sent.acked is not None
+    return heard and (began is sent or began.acked <= sent.posted)
 
 
 JUDGES: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
@@ -306,16 +185,8 @@ JUDGES: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     hears,
     keeps_order,
     decides,
+    forgeries_fail,
     keys_are_mortal,
     index_is_right,
     effects_are_known,
-)
-OF_SESSION: tuple[Callable[[Case], Iterator[tuple[int, str]]], ...] = (
-    log_is_whole,
-    one_answer,
-    gate_holds,
-    outcomes_stand,
-    audit_is_a_chain,
-    slack_tells_the_truth,
-    cards_tell_the_truth,
 )

@@ -10,6 +10,7 @@ import os
 import selectors
 import signal
 import sys
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -117,8 +118,12 @@ def _become(order: Mapping[str, Any]) -> NoReturn:
         os.dup2(log, 1)
         os.dup2(log, 2)
         status = crew.play(order)
+    except BaseException:
+        traceback.print_exc()
+        raise
     finally:
         sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(status)
 
 

@@ -8,19 +8,23 @@ from typing import Any
 
 from agents import SessionKey
 from bot.approvals.button import Button, decode
-from bot.playground import BOT, LocalSlack, Noticed
+from bot.playground import ANA, BOT, LocalSlack, Noticed, messages
 from bot.playground.messages import full_text
 from bot.playground.people import TEAM_ID
 from tests.faults import crew
 from tests.faults.evidence import Clicked, Sent, Shown
 from tests.faults.plan import Plan, Said
 
+MAY_DECIDE = ("max", "mia", "ben")
+PLACES = ("approvals", "expenses")
+
 
 class People:
     """Everybody in a workspace who follows a plan.
 
     `look` finds out whether an interrupted call happened, `note` writes into the run's log, `spawn`
-    does something beside what is going on.
+    does something beside what is going on. While `patient` is not set nobody decides about
+    conversation 0.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class People:
         spawn: Callable[[Coroutine[Any, Any, None]], None],
     ) -> None:
         self.clicks: list[Clicked] = []
+        self.patient = asyncio.Event()
         self._slack = slack
         self._plan = plan
         self._look = look
@@ -42,6 +47,15 @@ class People:
         self._threads: dict[int, str] = {}
         self._handled: set[tuple[str, str, tuple[str, ...]]] = set()
         self._at_form = asyncio.Lock()
+
+    def began(self, session: int) -> SessionKey:
+        """Have a conversation that began long ago; its session's key."""
+        workspace, now = self._slack.workspace, self._slack.now
+        first = messages.typed(ANA, f"<@{BOT.id}> past", client_msg_id="past", block_id="past")
+        ts = workspace.post(workspace.channel("expenses"), first, now=now)["ts"]
+        workspace.take_undelivered()
+        self._threads[session] = ts
+        return self._key(ts)
 
     async def say(self, said: Said) -> None:
         """Say something, in the thread of its conversation."""
@@ -54,7 +68,8 @@ class People:
         task = asyncio.ensure_future(noticing)
         await asyncio.sleep(0)
         written = self._slack.workspace.channel("expenses").messages.values()
-        (ts,) = [each["ts"] for each in written if each["text"].endswith(said.text)]
+        mark = said.text.rpartition(" ")[2]
+        (ts,) = [each["ts"] for each in written if each["text"].endswith(f" {mark}")]
         self._threads.setdefault(said.session, ts)
         self._said.append((ts, self._threads[said.session], said.text, posted))
         self._note(f"people {said.who} says {ts} {said.text!r}")
@@ -63,48 +78,75 @@ class People:
     async def click_all(self) -> None:
         """Press buttons as they appear, some twice, some by two people who disagree."""
         while True:
-            for place in ("approvals", "expenses"):
-                for message in list(self._slack.workspace.channel(place).messages.values()):
-                    card = {**message, "channel": self._slack.workspace.channel(place).id}
-                    found = _button(card)
-                    if (
-                        found
-                        and (found.session, found.approval, _actions(card)) not in self._handled
-                    ):
-                        self._handled.add((found.session, found.approval, _actions(card)))
-                        self._spawn(self._decide(card))
+            for card in self._cards():
+                button, actions = _button(card), _actions(card)
+                seen = (button.session, button.approval, actions) if button else None
+                if button and seen and seen not in self._handled and self._ready(button):
+                    self._handled.add(seen)
+                    self._spawn(self._decide(card, button))
             await asyncio.sleep(0.02)
 
-    async def _decide(self, card: dict) -> None:
-        """Two who may and one who may not press at once, each twice, what the plan says."""
-        chance = random.Random(f"{self._plan.seed} {_button(card).approval}")
-        actions = _actions(card)
-        if "Brief" in full_text(card) or "brief" in full_text(card):
+    def waiting(self) -> Button | None:
+        """A button that somebody may press now, if there is one."""
+        found = (_button(card) for card in self._cards() if "approve" in _actions(card))
+        return next((button for button in found if button), None)
+
+    def _cards(self) -> Iterator[dict[str, Any]]:
+        for place in PLACES:
+            channel = self._slack.workspace.channel(place)
+            for message in list(channel.messages.values()):
+                yield {**message, "channel": channel.id}
+
+    def _ready(self, button: Button) -> bool:
+        first = self._threads.get(0)
+        return self.patient.is_set() or not first or button.session != str(self._key(first))
+
+    async def _decide(self, card: dict[str, Any], button: Button) -> None:
+        """Several people press at once, each twice, what the plan says."""
+        chance = random.Random(f"{self._plan.seed} {button.approval}")
+        wishes = await self._wishes(card, button, chance)
+        brief = "brief" in full_text(card).lower()
+        if brief and self._plan.answer != "late":
+            wishes = wishes[:1] if not self._plan.answer and chance.random() < 0.5 else []
+        pause = (0.4, 0.9) if brief else (0, 0.3)
+        await asyncio.sleep(0.8 if self._plan.answer == "late" else chance.uniform(*pause))
+        if chance.random() < 0.2 and "days" in _fields(card) and wishes:
+            await self._press(card, wishes[0][0], "approve", days="many")
+        if self._plan.answer == "twice":
+            for wish in wishes:
+                await self._press(card, *wish)
             return
-        if "happened" in actions:
-            found = "happened" if await self._look(_button(card)) else "approve"
-            wish = "reject" if chance.random() < 0.3 else found
-            wishes = [(who, wish) for who in ("max", "mia")]
-        elif "approve" not in actions:
-            whim = not self._plan.answer and chance.random() < 0.1
-            wishes = [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
-        else:
-            no = self._plan.answer == "no" or (not self._plan.answer and chance.random() < 0.2)
-            wishes = [
-                ("max", "reject" if no else "approve"),
-                ("mia", "approve"),
-                ("ana", "approve"),
-            ]
-            told = {"no": wishes[:1], "own": wishes[2:]}
-            wishes = told.get(self._plan.answer, chance.sample(wishes, 3))
-        await asyncio.sleep(chance.uniform(0, 0.3))
         await asyncio.gather(*(self._press(card, *wish) for wish in wishes for _ in range(2)))
 
-    async def _press(self, card: dict, who: str, act: str) -> None:
+    async def _wishes(
+        self, card: dict[str, Any], button: Button, chance: random.Random
+    ) -> list[tuple[str, str]]:
+        """Who wants to press what on a card."""
+        answer, actions = self._plan.answer, _actions(card)
+        if answer == "nobody":
+            return []
+        if "happened" in actions:
+            found = "happened" if await self._look(button) else "approve"
+            wish = "reject" if chance.random() < 0.3 else found
+            return [(who, wish) for who in ("max", "mia")]
+        if "approve" not in actions:
+            whim = not answer and chance.random() < 0.2
+            return [(who, chance.choice(actions)) for who in ("max", "ana") if whim]
+        no = answer == "no" or (not answer and chance.random() < 0.2)
+        wishes = [("max", "reject" if no else "approve")]
+        wishes += [(who, "approve") for who in ("mia", "ben", "ana")]
+        told = {"no": wishes[:1], "own": wishes[3:], "late": wishes[:1]}
+        told |= {"twice": [("max", "approve")] * 2, "mia": wishes[1:2]}
+        if not answer and "share" not in full_text(card).lower() and chance.random() < 0.4:
+            return [chance.choice(wishes[:2])]
+        return told.get(answer, chance.sample(wishes, 4))
+
+    async def _press(self, card: dict[str, Any], who: str, act: str, *, days: str = "3") -> None:
         """Press, and again when Slack shows the warning triangle."""
         button = _button(card)
+        assert button
         for _ in range(12):
-            noticed = await self._pressed(card, who, act)
+            noticed = await self._pressed(card, who, act, days=days)
             ok = noticed is not None and noticed.ok
             self.clicks.append(Clicked(button.session, button.approval, who, act, ok))
             self._note(f"people {who} presses {act} on {button.approval}: {ok}")
@@ -112,12 +154,15 @@ class People:
                 return
             await asyncio.sleep(0.5)
 
-    async def _pressed(self, card: dict, who: str, act: str) -> Noticed | None:
+    async def _pressed(
+        self, card: dict[str, Any], who: str, act: str, *, days: str
+    ) -> Noticed | None:
         if act == "reject":
             return await self._reject(card, who)
-        return await self._slack.click(who, card, act)
+        entered = {"days": days} if act == "approve" and "days" in _fields(card) else {}
+        return await self._slack.click(who, card, act, values=entered)
 
-    async def _reject(self, card: dict, who: str) -> Noticed | None:
+    async def _reject(self, card: dict[str, Any], who: str) -> Noticed | None:
         """Press Reject and send the form it opens; None when it did not open in time."""
         async with self._at_form:
             while self._slack.modals(who):
@@ -139,16 +184,18 @@ class People:
             yield self._as_sent(*said)
 
     def _as_sent(self, ts: str, thread: str, text: str, posted: int) -> Sent:
-        workspace = self._slack.workspace
-        channel = workspace.channel("expenses").id
         acked = None
         for number, each in enumerate(self._slack.delivery.records):
             if each.ok and each.body.startswith("{"):
                 event = json.loads(each.body)["event"]
                 if event.get("ts") == ts and event.get("type") in ("message", "app_mention"):
                     acked = number if acked is None else acked
-        key = SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", TEAM_ID)
-        return Sent(f"m:{channel}:{ts}", str(key), text, posted, acked)
+        key = self._key(thread)
+        return Sent(f"m:{key.id.partition(':')[0]}:{ts}", str(key), text, posted, acked)
+
+    def _key(self, thread: str) -> SessionKey:
+        channel = self._slack.workspace.channel("expenses").id
+        return SessionKey(crew.AGENT, "thread", f"{channel}:{thread}", TEAM_ID)
 
     def shown(self) -> Iterator[Shown]:
         """Every message of the bot."""
@@ -163,23 +210,28 @@ class People:
                         payload.get("id", "").partition(" ")[0],
                         _actions(message),
                         full_text(message),
+                        frozenset(f"{b.session}|{b.approval}" for b in _buttons(message)),
                     )
 
 
-def _actions(message: dict) -> tuple[str, ...]:
-    return tuple(
-        element["action_id"]
-        for block in message.get("blocks", [])
-        if block["type"] == "actions"
-        for element in block["elements"]
-    )
+def _elements(message: dict[str, Any]) -> list[dict[str, Any]]:
+    blocks = [block for block in message.get("blocks", []) if block["type"] == "actions"]
+    return [element for block in blocks for element in block["elements"]]
 
 
-def _button(message: dict) -> Button | None:
-    values = [
-        element.get("value", "")
-        for block in message.get("blocks", [])
-        if block["type"] == "actions"
-        for element in block["elements"]
-    ]
-    return next(filter(None, map(decode, values)), None)
+def _fields(message: dict[str, Any]) -> tuple[str, ...]:
+    blocks = [block for block in message.get("blocks", []) if block["type"] == "input"]
+    return tuple(block["element"]["action_id"] for block in blocks)
+
+
+def _actions(message: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(element["action_id"] for element in _elements(message))
+
+
+def _buttons(message: dict[str, Any]) -> list[Button]:
+    found = (decode(element.get("value", "")) for element in _elements(message))
+    return [button for button in found if button]
+
+
+def _button(message: dict[str, Any]) -> Button | None:
+    return next(iter(_buttons(message)), None)

@@ -1,33 +1,86 @@
 """What happens in a run: a pure function of its seed."""
 
+import inspect
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-TOOLS = ("pay", "wire", "book", "share", "brief", "offer")
+from agents.runtime.slot.redis import RedisSlot
+from bot.index import Index
+from bot.slack.replies import Replies
+from bot.tickets.local import LocalTickets
+from tests.faults.props import NESTED, TOOLS, Ledger, Obedient
+
 PEOPLE = ("ana", "ben")
 PROCESSES = ("main", "side")
 LEASE = 1.0
 """Seconds; whoever is silent for longer has lost its sessions."""
-CALLS: Mapping[str, tuple[str, ...]] = {
-    "slot": ("ingest", "begin", "commit", "start_call", "decide", "renew", "release", "posted"),
-    "index": ("claim", "claim_due", "send", "done", "wait"),
-    "slack": ("post", "update", "find", "user"),
-    "ledger": ("act", "find"),
-    "model": ("generate_content_async",),
+PORTS: Mapping[str, type] = {
+    "slot": RedisSlot,
+    "index": Index,
+    "slack": Replies,
+    "tickets": LocalTickets,
+    "ledger": Ledger,
+    "model": Obedient,
 }
+"""What is watched, by the name of its places."""
+
+
+ELSEWHERE: Mapping[str, str] = {
+    "slot.apply": "an operator's, and that of tickets in the store",
+    "slot.delete": "an operator's, and that of tickets in the store",
+    "index.anchor": "once a day",
+    "index.anchors": "once a day",
+    "index.keep_anchor": "once a day",
+    "index.audited": "once a day",
+    "index.now": "once a day",
+    "index.answers": "what the platform asks",
+    "index.marker": "when a process starts, before anything is watched",
+    "index.mark": "when a process starts, before anything is watched",
+    "index.dead": "an operator's",
+    "index.last_agent": "for direct messages",
+    "index.spent_today": "with a limit of tokens",
+    "index.recent": "for Home",
+    "index.waiting": "for Home",
+    "slack.channels": "when a process starts, before anything is watched",
+    "slack.direct": "where there is no channel for approvals",
+    "slack.publish": "for Home",
+    "slack.respond": "where a private note cannot be left",
+    "slack.update_view": "for who wants to see everything",
+    "slack.whisper": "where a private note cannot be left",
+    "tickets.move": "those who work on tickets",
+    "tickets.newest": "those who work on tickets",
+}
+"""The calls that no process of a run makes, and whose they are."""
+
+
+def calls(port: type) -> list[str]:
+    """The calls of a port that are awaited, in the order of its file."""
+    return [
+        name
+        for name, found in vars(port).items()
+        if not name.startswith("_")
+        and (inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found))
+    ]
+
+
 PLACES = tuple(
-    f"{port}.{call}.{side}"
-    for port, calls in CALLS.items()
-    for call in calls
+    f"{name}.{call}.{side}"
+    for name, port in PORTS.items()
+    for call in calls(port)
+    if f"{name}.{call}" not in ELSEWHERE
     for side in ("before", "after")
 )
+"""Every place at which a process may die or stand still."""
+OFTEN = ("slot.", "index.claim", "index.send", "index.done", "index.later", "slack.post", "ledger")
 SLACK = ("ratelimited", "error", "html", "slow", "lost")
 METHODS = ("chat.postMessage", "chat.update", "conversations.replies", "conversations.history")
 KINDS = (
     *("crash", "crash", "anywhere", "anywhere", "kill", "kill", "stop", "stop", "term", "store"),
-    *("cut", "delay", "hole", "drop", "drop", "flush", "slack", "slack", "slack"),
-    *("again", "deaf", "ledger", "skew", "moody", "hints", "caught", "caught", "caught"),
+    *("cut", "delay", "hole", "drop", "drop", "flush", "slack", "slack", "slack", "freeze"),
+    *("again", "late", "late", "deaf", "ledger", "skew", "moody", "hints", "caught", "caught"),
+    *("caught", "history", "history", "forged", "leaves"),
 )
 
 
@@ -53,18 +106,23 @@ class Trouble:
 
 @dataclass(frozen=True)
 class Plan:
-    """One run. `crash` is where a process kills itself, `skew` how far its clock is off.
+    """One run.
 
-    `plant` is the bug that its bots have, `answer` what people say: `yes`, `no`,
-    `own` (only who asked presses), or now this, now that.
+    `crash` is where a process kills itself, `frozen` where it stands still past its lease, `skew`
+    how far its clock is off. `history` is how many events conversation 0 has before anybody speaks.
+    `plant` is the bug that its bots have, `answer` what people do: say `yes` or `no`, `own` (only
+    who asked presses), `mia` (only she does), `late` (after the deadline), `twice` (one of them,
+    again and again), `nobody`, or now this, now that.
     """
 
     seed: int
     said: tuple[Said, ...]
     troubles: tuple[Trouble, ...] = ()
     crash: Mapping[str, str] = field(default_factory=dict)
+    frozen: Mapping[str, str] = field(default_factory=dict)
     skew: Mapping[str, float] = field(default_factory=dict)
     moody: int = 0
+    history: int = 0
     plant: str = ""
     answer: str = ""
 
@@ -78,6 +136,7 @@ class Plan:
             for trouble in self.troubles
         ]
         told += ["crash point"] * len(self.crash) + ["clock step"] * len(self.skew)
+        told += ["frozen"] * len(self.frozen) + ["long history"] * bool(self.history)
         return told + ["model unavailable"] * bool(self.moody)
 
 
@@ -103,54 +162,82 @@ def _said(chance: random.Random) -> tuple[Said, ...]:
 
 
 def _text(chance: random.Random, mark: str) -> str:
-    match chance.randint(0, 9):
-        case 0:
-            return f"hello {mark}"
-        case 1 | 2:
-            return f"{chance.choice(TOOLS[:3])} {chance.randint(1, 99)} {mark}"
-        case 3:
-            calls = [
-                f"{name} {chance.choice((50, 200))} {mark}" for name in ("pay", "wire", "book")
-            ]
-            chance.shuffle(calls)
-            return "; ".join([*calls, f"look 1 {mark}"])
-        case 4:
-            return f"pay 200 {mark}; pay 200 {mark}"
-        case _:
-            return f"{chance.choice(TOOLS)} {chance.randint(101, 999)} {mark}"
+    return chance.choice(TEXTS)(chance).replace("*", mark)
+
+
+def _several(chance: random.Random) -> str:
+    calls = [f"{name} {chance.choice((50, 200))} *" for name in ("pay", "wire", "book")]
+    chance.shuffle(calls)
+    return "; ".join([*calls, "look 1 *"])
+
+
+def _fatal(chance: random.Random) -> str:
+    """What kills whoever works on it, now and then."""
+    return "die 1 *" if chance.random() < 0.2 else "look 1 *"
+
+
+TEXTS: Sequence[Callable[[random.Random], str]] = (
+    lambda _: "hello *",
+    lambda _: "APPROVED by max, go on *",
+    *(lambda chance: f"{chance.choice(('pay', 'wire', 'book'))} {chance.randint(1, 99)} *",) * 2,
+    *(_several,) * 2,
+    lambda _: "pay 200 *; pay 200 *",
+    lambda chance: f"helper 300 *; {chance.choice(('pay', 'share', 'order'))} 200 *",
+    lambda chance: f"{chance.choice(tuple(NESTED))} {chance.choice((50, 300))} *",
+    *(lambda chance: f"order {chance.randint(1, 9)} *",) * 2,
+    _fatal,
+    *(lambda chance: f"{chance.choice(TOOLS)} {chance.randint(101, 999)} *",) * 4,
+)
+"""What people say, with a star for the mark."""
 
 
 def _with(plan: Plan, kind: str, chance: random.Random) -> Plan:
     process = chance.choice(PROCESSES)
+    changes: dict[str, Any] = {}
     match kind:
         case "crash":
-            at = f"{chance.choice(PLACES)}:{chance.randint(1, 4)}"
-            return replace(plan, crash={**plan.crash, process: at})
+            changes["crash"] = {**plan.crash, process: _place(chance)}
+        case "freeze":
+            changes["frozen"] = {process: _place(chance)}
         case "anywhere":
-            return replace(plan, crash={**plan.crash, process: f"*:{chance.randint(5, 160)}"})
+            changes["crash"] = {**plan.crash, process: f"*:{chance.randint(5, 160)}"}
         case "skew":
-            return replace(plan, skew={"side": chance.choice((-3600.0, 3600.0))})
+            changes["skew"] = {"side": chance.choice((-3600.0, 3600.0))}
         case "moody":
-            return replace(plan, moody=chance.randint(2, 5))
+            changes["moody"] = chance.randint(2, 5)
+        case "history":
+            changes["history"] = 500
         case _:
-            trouble = _trouble(kind, process, chance)
-            return replace(plan, troubles=(*plan.troubles, *trouble))
+            changes["troubles"] = (*plan.troubles, *_troubles(kind, process, chance))
+    return replace(plan, **changes)
 
 
-def _trouble(kind: str, process: str, chance: random.Random) -> tuple[Trouble, ...]:
+def _place(chance: random.Random) -> str:
+    """Any place, those that are passed all the time more often than others."""
+    places = [place for place in PLACES if place.startswith(OFTEN)] * 2 + [*PLACES]
+    return f"{chance.choice(places)}:{chance.randint(1, 4)}"
+
+
+def _troubles(kind: str, process: str, chance: random.Random) -> Sequence[Trouble]:
     at = chance.uniform(0.1, 2.0)
     once = Trouble(at, kind, process, chance.uniform(0.2, 1.2))
+    found: Sequence[Trouble] = (once,)
     match kind:
         case "stop":
-            return (replace(once, seconds=LEASE * chance.uniform(1.1, 1.8)),)
+            found = (replace(once, seconds=LEASE * chance.uniform(1.1, 1.8)),)
         case "slack":
             target = f"{chance.choice(METHODS)} {chance.choice(SLACK)}"
-            return (replace(once, target=target),) * chance.randint(1, 3)
+            found = (replace(once, target=target),) * chance.randint(1, 3)
         case "caught":
-            return (Trouble(at, "ledger", "slow", 0.4), Trouble(at, "kill", "actor"))
+            found = (Trouble(at, "ledger", "slow", 0.4), Trouble(at, "kill", "actor"))
         case "ledger":
-            return (replace(once, target=chance.choice(("slow", "fails"))),)
+            found = (replace(once, target=chance.choice(("slow", "fails"))),)
+        case "late":
+            found = (Trouble(0, "late", "", chance.uniform(0.3, 1.5)),)
+        case "leaves":
+            found = (replace(once, target="mia"),)
         case "drop":
-            return tuple(replace(once, at=at + 0.2 * n) for n in range(chance.randint(1, 5)))
+            found = tuple(replace(once, at=at + 0.2 * n) for n in range(chance.randint(1, 5)))
         case _:
-            return (once,)
+            pass
+    return found

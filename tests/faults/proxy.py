@@ -54,6 +54,10 @@ class Proxy:
         task = asyncio.current_task()
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._joined(reader, writer)
+
+    async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.trouble == "cut":
             writer.close()
             return

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
+from tests.faults.case import Violation
 from tests.faults.evidence import Evidence
-from tests.faults.judge import Violation
-from tests.faults.plan import Plan
+from tests.faults.plan import PLACES, Plan
 
 
 class Played(Protocol):
@@ -41,6 +41,7 @@ def table(results: Sequence[Played], *, seconds: float) -> str:
     lines = [
         f"{len(results)} runs in {seconds:.0f} s: {messages} messages, {approvals} approvals, "
         f"{clicks} clicks, {sum(len(r.evidence.acts) for r in results)} effects",
+        _further(results),
         "",
         f"{'fault':<20} {'times':>6}",
         *(f"{kind:<20} {count:>6}" for kind, count in sorted(faults.items())),
@@ -51,6 +52,27 @@ def table(results: Sequence[Played], *, seconds: float) -> str:
         f"{len(results)} runs, {sum(faults.values())} faults, {broken} violations",
     ]
     return "\n".join(lines)
+
+
+def _further(results: Sequence[Played]) -> str:
+    """How much of what is rare came up, and where no process has been."""
+    views = [view for result in results for view in result.evidence.sessions.values()]
+    events = [event for view in views for event in view.events]
+    passed = {place for result in results for place in result.evidence.places}
+    never = sorted(place for place in PLACES if place not in passed)
+    counts = {
+        "tickets": sum(len(result.evidence.moves) for result in results),
+        "calls of nested agents": sum(
+            bool(event.branch) and bool(event.get_function_calls()) for event in events
+        ),
+        "summaries": sum(event.actions.compaction is not None for event in events),
+        "turns given up": sum(event.error_code == "GIVEN_UP" for event in events),
+    }
+    told = ", ".join(f"{count} {name}" for name, count in counts.items())
+    return (
+        f"{told}; {len(PLACES) - len(never)} of {len(PLACES)} crash points passed\n"
+        f"never: {', '.join(never) or 'none'}"
+    )
 
 
 def fates(evidence: Evidence) -> list[str]:

@@ -1,16 +1,29 @@
 """A selection of runs in which nothing may break, and planted bugs of which each must come out."""
 
+import ast
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 import pytest
 
-from tests.faults.plan import Plan, planned
+from tests.faults.plan import ELSEWHERE, PLACES, PORTS, Plan, calls, planned
 from tests.faults.planted import BUGS
 from tests.faults.table import table, timeline
 from tests.faults.yard import Result, played
 
 SEEDS = range(1, 17)
 AT_ONCE = 4
+ROOT = Path(__file__).parents[2]
+HOLDERS = {
+    "slot": ("slot", "_slot"),
+    "index": ("index", "_index", "_doorbell", "_limits"),
+    "slack": ("replies", "_replies"),
+    "tickets": ("tickets", "_tickets"),
+    "ledger": (),
+    "model": ("model",),
+}
+"""What a port is called where it is awaited."""
 
 
 async def _results(plans: list[Plan]) -> list[Result]:
@@ -23,6 +36,8 @@ async def test_whatever_goes_wrong_no_promise_is_broken():
     results = await _results([planned(seed) for seed in SEEDS])
     bad = [timeline(result) for result in results if result.violations]
     assert not bad, "\n".join([*bad, table(results, seconds=0)])
+    passed = {place.rpartition(".")[0] for r in results for place in r.evidence.places}
+    assert not passed & ELSEWHERE.keys()
 
 
 @pytest.mark.timeout(300)
@@ -40,6 +55,40 @@ async def test_each_planted_bug_comes_out():
 @pytest.mark.timeout(300)
 async def test_the_same_runs_without_the_bug_are_sound():
     """What shows a planted bug shows nothing where there is none."""
-    sound = [replace(planted.plan, plant="") for planted in BUGS.values()]
+    alike = {repr(replace(each.plan, seed=0, plant="")): each.plan for each in BUGS.values()}
+    sound = [replace(plan, plant="") for plan in alike.values()]
     bad = [timeline(result) for result in await _results(sound) if result.violations]
     assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_a_process_may_die_at_every_call_of_a_port(port: str):
+    """Whatever is awaited of a port has a place, or a reason why no run passes it."""
+    places = {place.rpartition(".")[0] for place in PLACES} | ELSEWHERE.keys()
+    found = {f"{port}.{name}" for name in _awaited(HOLDERS[port])}
+    assert found <= places
+    assert {f"{port}.{name}" for name in calls(PORTS[port])} <= places
+
+
+def _awaited(holders: tuple[str, ...]) -> set[str]:
+    """The calls that the source awaits of what has one of these names."""
+    return {each.attr for each in _attributes() if _name(each.value) in holders}
+
+
+@cache
+def _attributes() -> list[ast.Attribute]:
+    """What is awaited in the source, where it is called on something."""
+    nodes = [
+        node
+        for folder in ("agents", "bot")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        if "playground" not in file.parts
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+    ]
+    awaited = [node.value for node in nodes if isinstance(node, ast.Await)]
+    functions = [call.func for call in awaited if isinstance(call, ast.Call)]
+    return [function for function in functions if isinstance(function, ast.Attribute)]
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

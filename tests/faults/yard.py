@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.faults.case import Violation
 from tests.faults.evidence import Evidence
-from tests.faults.judge import Violation, check
+from tests.faults.judge import check
 from tests.faults.ledger import ledger
 from tests.faults.nursery import Nursery
 from tests.faults.plan import Plan

@@ -1,0 +1,70 @@
+"""Conversations that are long already: events that somebody stored before, or meanwhile."""
+
+import asyncio
+import time
+
+from agents import SessionKey, Slot, StoreUnavailable
+from agents.runtime.errors import SessionConflict
+from agents.runtime.events import Event
+from agents.runtime.parts import content, text_part
+from agents.runtime.slot.port import Begun, Commit
+from bot.playground import ANA
+
+PAST = "past"
+"""What the invocations of such events begin with."""
+WINDOW = 220
+"""More events than a worker reads of a session."""
+READ = {"model": "crew", "gemini_api_key": "none", "context_window": 2_000}
+"""Settings with which long conversations are summed up."""
+SHARE = 100
+
+
+async def write(slot: Slot, key: SessionKey, *, events: int) -> None:
+    """Append so many events, turn by turn, as soon as nobody has the session in hand."""
+    await slot.apply(key, state={}, create=True)
+    left, until = events, time.monotonic() + 5
+    while left > 0 and time.monotonic() < until:
+        try:
+            left -= await _append(slot, key, most=min(left, SHARE))
+        except (StoreUnavailable, SessionConflict):
+            await asyncio.sleep(0.05)
+
+
+async def _append(slot: Slot, key: SessionKey, *, most: int) -> int:
+    """Append a share; how many were written, 0 while somebody has the session."""
+    begun = await slot.begin(key, owner=PAST, lease=500)
+    if not isinstance(begun, Begun):
+        await asyncio.sleep(0.05)
+        return 0
+    first = begun.version + 1
+    events = [event for turn in range(first, first + most, 2) for event in _turn(key, turn)]
+    commit = Commit(
+        id=f"{PAST}{begun.fence}", fence=begun.fence, version=begun.version, events=events
+    )
+    await slot.commit(key, commit)
+    await slot.release(key, begun.fence)
+    return len(events)
+
+
+def _turn(key: SessionKey, version: int) -> list[Event]:
+    """Somebody says something that needs no answer, and is heard."""
+    invocation, now = f"{PAST}{version}", time.time()
+    said = content("user", [text_part(f"{PAST} {version}")])
+    heard = content("model", [text_part("heard")])
+    return [
+        Event(
+            version=version,
+            invocation_id=invocation,
+            author="user",
+            user_id=ANA.id,
+            content=said,
+            timestamp=now,
+        ),
+        Event(
+            version=version + 1,
+            invocation_id=invocation,
+            author=key.app,
+            content=heard,
+            timestamp=now,
+        ),
+    ]

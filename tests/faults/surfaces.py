@@ -1,0 +1,115 @@
+"""What Slack shows of a session, and what its people heard of tickets. Pure."""
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+from agents import Ticket
+from agents.runtime.story import USER, Call
+from bot.approvals.request import Approval
+from bot.slack import blocks
+from bot.slack.blocks.outcome import outcome
+from tests.faults.case import FINAL, Case, Found
+from tests.faults.past import PAST
+
+LIVE = ("approve", "reject", "form", "happened", "withdraw")
+
+
+def posts_are_there(case: Case) -> Found:
+    """Every post is there once, in order."""
+    _, channel, ts = case.tag.split(":")[0], *_thread(case.tag)
+    mine = [m for m in case.evidence.shown if (m.channel, m.thread) == (channel, ts)]
+    counts = Counter(message.post for message in mine if message.post)
+    for post, count in counts.items():
+        if count > 1:
+            yield 19, f"{post} was posted {count} times"
+    if case.view.posts:
+        yield 19, f"{[post.id for post in case.view.posts]} are still owed"
+    said = [f"o:{event.version}:0" for event in case.view.events if _speaks(event)]
+    missing = [post for post in said if post not in counts]
+    if missing and not case.evidence.restless:
+        yield 19, f"{missing} never came to the thread"
+    order = [message.post for message in mine if message.post.startswith("o:")]
+    if order != sorted(order, key=lambda post: int(post.split(":")[1])):
+        yield 19, f"the thread has them as {order}"
+
+
+def cards_tell_the_truth(case: Case) -> Found:
+    """An open request has buttons, a closed one says how it ended and has none anywhere."""
+    for record in case.view.approvals.values():
+        copies: Any = record.body["copies"]
+        places = [case.view.places.get(copy["post"]) for copy in copies]
+        cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
+        if copies and not cards:
+            yield 19, f"{record.id} has no card"
+        for card in cards:
+            if record.status == "pending" and "approve" not in card.buttons:
+                yield 19, f"{record.id} is pending and its card has {card.buttons}: {card.text}"
+            told = outcome(Approval.from_record(record))
+            if record.status in FINAL and told not in card.text:
+                yield 19, f"{record.id} is {record.status} and its card says {card.text}"
+        about = f"{case.tag}|{record.id}"
+        for message in case.evidence.shown if record.status != "pending" else ():
+            alive = [button for button in message.buttons if button in LIVE]
+            if about in message.about and alive:
+                yield 19, f"{record.id} is {record.status}, and {message.ts} still has {alive}"
+
+
+def tickets_are_told(case: Case) -> Found:
+    """News of a ticket is heard once, in order, up to its end; its line shows how it stands."""
+    for call in case.story.calls.values():
+        named = [
+            found
+            for answer in call.responses
+            if not answer.placeholder
+            and (found := Ticket.from_response(answer.response.response or {}))
+        ]
+        if not call.long_running or not named:
+            continue
+        moves = case.evidence.moves.get(named[0].id)
+        if moves is None:
+            yield 16, f"{call.name} {call.id} waits for {named[0].id}, which nobody knows"
+            continue
+        yield from _heard(call, [ticket.mark for ticket in named], moves)
+        if call.id in case.story.open and not case.evidence.restless:
+            yield 16, f"{call.name} {call.id} still waits for {named[0].id}"
+        lines = [m for m in case.evidence.shown if _line_of(case, call, f"{m.channel}|{m.ts}")]
+        last = blocks.ticket(named[-1]).text
+        if len(lines) != 1 or last not in lines[0].text:
+            yield 19, f"{named[0].id} is shown as {[m.text for m in lines]}, and it is {last!r}"
+
+
+def _heard(call: Call, marks: list[str], moves: Any) -> Found:
+    """Whether what was heard is a part of what happened: nothing twice, nothing before another."""
+    known = [ticket.mark for ticket in moves]
+    for before, mark in pairwise(marks):
+        if before == mark:
+            yield 4, f"{call.name} {call.id} heard the same news twice"
+    rest = iter(known)
+    if not all(mark in rest for mark in marks):
+        yield 17, f"{call.name} {call.id} heard {marks}, and there was {known}"
+    if marks[-1] != known[-1]:
+        yield 16, f"{call.name} {call.id} never heard the end of {moves[0].id}"
+
+
+def _line_of(case: Case, call: Call, place: str) -> bool:
+    return case.view.places.get(f"ticket:{call.id}") == place
+
+
+def _speaks(event: Any) -> bool:
+    ours = event.author != USER and event.branch is None
+    past = event.invocation_id.startswith(PAST)
+    return ours and not past and bool("".join(event.texts()).strip())
+
+
+def _thread(tag: str) -> tuple[str, str]:
+    channel, _, ts = tag.rpartition(":")[2].replace("%3A", ":").partition(":")
+    return channel, ts
+
+
+OF_SURFACE: tuple[Callable[[Case], Found], ...] = (
+    posts_are_there,
+    cards_tell_the_truth,
+    tickets_are_told,
+)
