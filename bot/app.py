@@ -24,7 +24,7 @@ from agents.ledger import FileLedger, HttpLedger
 from agents.reimbursement import reimbursement_agent
 from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.rehearsal import RehearsalModel
-from agents.runtime.slot.redis import Client, RedisSlot, connect
+from agents.runtime.slot.redis import Client, RedisSlot, Replicas, connect
 from agents.stock_price import HttpPrices, stock_price_agent
 from agents.summary import summary_agent
 from agents.support import support_agent
@@ -99,6 +99,7 @@ async def opened(
             settings,
             store=store,
             kept=kept,
+            saved=kept.saved,
             slack=slack,
             tickets=tickets,
             agents=[*agents, guide(agents)],
@@ -194,6 +195,7 @@ def _demands(settings: Settings) -> doctor.Demands:
         production=bool(settings.dyno),
         durable=settings.require_durable_store,
         connections=settings.connections,
+        replicas=settings.store_replicas,
     )
 
 
@@ -216,6 +218,7 @@ def _kept(settings: Settings, store: Client) -> RedisSlot:
         store,
         prefix=settings.key_prefix,
         session_ttl=int(settings.session_ttl.total_seconds() * 1000),
+        replicas=Replicas(settings.store_replicas, settings.store_replica_wait),
     )
 
 

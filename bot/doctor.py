@@ -48,12 +48,13 @@ class Demands:
     """What a deployment wants of its store.
 
     In `production` an empty store is spoken of; `durable` refuses one that forgets when it
-    restarts; `connections` is how many this process may open.
+    restarts; `connections` is how many this process may open; so many `replicas` are waited for.
     """
 
     production: bool = False
     durable: bool = False
     connections: int = 8
+    replicas: int = 0
 
 
 def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
@@ -65,6 +66,9 @@ def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
         )
     if info.get("role", "master") != "master":
         yield Finding("refuse", "the store is a replica and takes no writes")
+    if (there := info.get("connected_slaves", 0)) < demands.replicas:
+        told = f"COUNTERSIGN_STORE_REPLICAS wants {demands.replicas} and the store has {there}"
+        yield Finding("warn", f"{told}: nothing is shown as decided and nothing starts")
     yield from _eviction(info)
     if demands.production and not info.get("db0"):
         yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")

@@ -84,6 +84,18 @@ class Settings(BaseSettings):
         description="Connections to the store that this process opens at the most. None: web 3,"
         " worker 4, clock 2.",
     )
+    store_replicas: int = Field(
+        default=0,
+        ge=0,
+        description="So many replicas of the store must have a decision before it is shown, and a"
+        " start before it happens.",
+    )
+    store_replica_wait: int = Field(
+        default=500,
+        gt=0,
+        le=2000,
+        description="Milliseconds that replicas are given; then it is tried again later.",
+    )
     key_prefix: str = Field(
         default="b:",
         pattern=r"^[A-Za-z0-9_.:-]+$",

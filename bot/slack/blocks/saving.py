@@ -1,0 +1,13 @@
+"""What is shown of a decision that only one server has yet."""
+
+from bot.slack.blocks.rendered import Rendered, small
+
+SAVING = (
+    ":hourglass_flowing_sand: *Decided, and being saved* on a second server. Should this stay as it"
+    " is, please press again."
+)
+
+
+def saving(asked: Rendered) -> Rendered:
+    """The question as it was, with its buttons: the decision may be lost with its server."""
+    return Rendered(f"Being saved. {asked.text}", [*asked.blocks, small(SAVING)])
