@@ -80,6 +80,14 @@ The moment is exact to the microsecond, so that no two claims share one. When mo
 asked for, it begins anywhere, so that nothing that is due now waits for what sorts before it.
 """
 
+RING = """#!lua
+redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+redis.call('LPUSH', KEYS[2], 1)
+redis.call('LTRIM', KEYS[2], 0, ARGV[3] - 1)
+return redis.call('EXPIRE', KEYS[2], ARGV[4])
+"""
+"""RING{ready, wake}(when, member, tokens, seconds): due, and whoever waits is woken."""
+
 DONE = """#!lua flags=allow-oom
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 return redis.call('ZREM', KEYS[1], ARGV[1])
@@ -161,12 +169,7 @@ class Index:
 
     def ring(self, key: SessionKey) -> Sequence[Command]:
         """The commands that make a session due now."""
-        return (
-            ("ZADD", self._ready, NOW, str(key)),
-            ("LPUSH", self._wake, 1),
-            ("LTRIM", self._wake, 0, TOKENS - 1),
-            ("EXPIRE", self._wake, TOKENS_LIVE),
-        )
+        return (("EVAL", RING, 2, self._ready, self._wake, NOW, str(key), TOKENS, TOKENS_LIVE),)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""

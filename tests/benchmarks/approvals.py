@@ -1,4 +1,7 @@
-"""A click until its 200: ours with the decision stored first, beside Bolt that only answers."""
+"""A click until its 200: ours with the decision stored first, beside Bolt that only answers.
+
+Bolt answers from its own server, as in its documentation; ours also makes the session due.
+"""
 
 import asyncio
 import copy
@@ -22,6 +25,7 @@ from bot import web
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy
+from bot.index import Index
 from bot.playground import ANA, MAX, MIA, LocalSlack
 from bot.playground.people import TEAM_ID
 from bot.turns import Thread, session_key
@@ -68,8 +72,9 @@ async def _of_ours() -> dict[int, tuple[list[float], float]]:
         stack.callback(server.stop)
         client = await stack.enter_async_context(connect(f"{server.connection_url}/0"))
         slot = RedisSlot(client, prefix=f"{uuid.uuid4().hex}:")
+        index = Index(client, prefix=f"{uuid.uuid4().hex}:", tenant=TEAM_ID)
         slack = await stack.enter_async_context(LocalSlack())
-        office = await stack.enter_async_context(open_office(slack, slot))
+        office = await stack.enter_async_context(open_office(slack, slot, ring=index.ring))
         asked = [await _asked(slot, n) for n in range(3 * (CLICKS + WARM))]
         bodies = [_click(each) for each in asked]
         runs = await _runs(f"{office.url}{web.EVENTS}", bodies, secret=slack.signing_secret)
@@ -107,11 +112,8 @@ async def _bolt(*, before: bool) -> AsyncIterator[tuple[str, str]]:
         async def answer(ack) -> None:
             await ack()
 
-        async def ready() -> bool:
-            return True
-
         app.action(re.compile(""))(answer)
-        made = web.application(slack=app, ready=ready)
+        made = app.web_app(path=web.EVENTS)
         port = await stack.enter_async_context(web.serve(made, port=0, host="127.0.0.1"))
         yield f"http://127.0.0.1:{port}{web.EVENTS}", slack.signing_secret
 

@@ -16,7 +16,7 @@ from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
 from bot.settings import Route
 from bot.slack import blocks
-from bot.slack.clicks import Clicks
+from bot.slack.clicks import Clicks, Ring
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
@@ -150,9 +150,9 @@ class Office:
 
 @asynccontextmanager
 async def open_office(
-    slack: LocalSlack, slot: Slot, *, socket: bool = False
+    slack: LocalSlack, slot: Slot, *, socket: bool = False, ring: Ring | None = None
 ) -> AsyncGenerator[Office]:
-    """Open the bot's door for the workspace."""
+    """Open the bot's door for the workspace; `ring` makes a session due after a click."""
     async with aiohttp.ClientSession() as session:
         client = web_client(slack.bot_token, api_url=slack.api_url, session=session)
         replies = Replies(client)
@@ -173,7 +173,7 @@ async def open_office(
             slot=slot,
             replies=replies,
             people=people,
-            ring=doorbell.ring,
+            ring=ring or doorbell.ring,
             team=identity.team,
             run_for=timedelta(days=1),
         )
