@@ -136,6 +136,7 @@ class Worker:
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
+        self._stopping = False
 
     async def run(self, stopping: asyncio.Event, *, grace: float = GRACE) -> None:
         """Claim and work until `stopping` is set, then end what is in hand or hand it back."""
@@ -190,6 +191,7 @@ class Worker:
 
     async def _let_end(self, grace: float) -> None:
         """Wait for the turns in hand; what lasts too long is cancelled, and handed back."""
+        self._stopping = True
         again, self._claims = list(self._claims), {}
         if self._turns:
             await asyncio.wait(self._turns.values(), timeout=grace)
@@ -216,12 +218,12 @@ class Worker:
         key = claim.key
         try:
             pause = await self._turn(key)
-        except asyncio.CancelledError:
-            await self._index.send(self._index.ring(key))
-            raise
         except (SessionBusy, StoreUnavailable):
             raise
-        except Exception as raised:  # noqa: BLE001 - the worker's rim: nothing may stop it
+        except (Exception, asyncio.CancelledError) as raised:
+            if self._stopping and isinstance(raised, asyncio.CancelledError):
+                await self._index.send(self._index.ring(key))
+                raise
             pause = self._pause_after(key, raised)
             passing = isinstance(raised, SessionConflict | ModelUnavailable)
             if self._failures[key] >= GIVE_UP and not passing:
@@ -283,7 +285,7 @@ class Worker:
             return self._pause_after(key, raised)
         return 0
 
-    def _pause_after(self, key: SessionKey, raised: Exception) -> float:
+    def _pause_after(self, key: SessionKey, raised: BaseException) -> float:
         """Seconds to wait after a turn failed: longer each time, and as long as was asked for."""
         asked = 0.0
         match raised:

@@ -18,6 +18,7 @@ from agents.runtime.confirmation import Question, ToolConfirmation, rejection, v
 from agents.runtime.context import ConfirmationRequest, State, ToolContext
 from agents.runtime.errors import SessionConflict, StoreUnavailable, ToolError
 from agents.runtime.events import EventActions
+from agents.runtime.foreign import contained
 from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
 from agents.runtime.jsonable import to_json
@@ -32,6 +33,7 @@ from agents.runtime.transfer import TRANSFER, TransferTool, targets
 
 log = logging.getLogger(__name__)
 
+NAME_LIMIT = 100
 Response = dict[str, JsonValue]
 
 _FREE: tuple[str, Response | None] = ("", None)
@@ -94,7 +96,8 @@ class Calling:
     async def outcome(self) -> Outcome | None:
         """What comes of the call; None when it is answered already."""
         try:
-            return self._known() or await self._outcome()
+            with contained():
+                return self._known() or await self._outcome()
         except (SessionConflict, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
@@ -135,6 +138,7 @@ class Calling:
             return mended
         if self.call.question is not None:
             return gate.gone(name)
+        log.warning("tool.missing", extra={"tool": name[:NAME_LIMIT], "call": self.call.id})
         return unknown_tool(name, known=self.agent.tool_names())
 
     async def _before(self, tool: Tool) -> Outcome | None:
@@ -227,8 +231,9 @@ class Calling:
             return None
         if tool.reconcile is not None:
             try:
-                found = tool.reconcile(self.context.idempotency_key)
-                found = await found if inspect.isawaitable(found) else found
+                with contained():
+                    found = tool.reconcile(self.context.idempotency_key)
+                    found = await found if inspect.isawaitable(found) else found
             except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
                 log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             else:
@@ -279,7 +284,8 @@ class Calling:
         told, begun = {"tool": tool.name, "call": self.call.id}, time.monotonic()
         log.info("tool.started", extra=told)
         try:
-            value = await tool.run_async(args=bound, tool_context=context)
+            with contained():
+                value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
             mended = await self._mended(error, bound.values)
             return self._failed(error) if mended is None else self._answered(mended)

@@ -13,6 +13,7 @@ from typing import Any
 from agents.runtime.context import ToolContext
 from agents.runtime.declarations import REQUIRED, Signature, parameters_of
 from agents.runtime.errors import UsageError
+from agents.runtime.foreign import contained, named
 from agents.runtime.results import Yielded
 
 
@@ -50,14 +51,11 @@ class Beside:
 
 async def called(call: functools.partial[Any]) -> Any:
     """What a function of any kind returns; of a generator's yields, a Yielded."""
-    func = call.func
-    if _is_async(func):
-        value = call()
-    else:
-        value = await asyncio.to_thread(_whole, call)
-    if inspect.isasyncgen(value):
-        return await _drain_async(value)
-    return await value if inspect.isawaitable(value) else value
+    with contained():
+        value = call() if _is_async(call.func) else await asyncio.to_thread(_whole, call)
+        if inspect.isasyncgen(value):
+            return await _drain_async(value)
+        return await value if inspect.isawaitable(value) else value
 
 
 def _is_async(func: Callable[..., Any]) -> bool:
@@ -70,8 +68,11 @@ def _whole(call: Callable[[], Any]) -> Any:
     try:
         value = call()
         return _drain(value) if inspect.isgenerator(value) else value
-    except StopIteration as error:  # asyncio cannot hand one over a thread's border
-        raise RuntimeError("StopIteration") from error
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, StopIteration):
+            raise
+        # The others mean something else to a task that they are handed to.
+        raise RuntimeError(named(error)) from error
 
 
 def _drain(generator: Generator[Any, Any, Any]) -> Yielded:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agents.runtime.agent import Agent, Hook
+from agents.runtime.foreign import contained
 from agents.runtime.model import LlmResponse
 
 
@@ -73,5 +74,6 @@ PLUGIN_WORDS = {"args": "tool_args", "tool_response": "result"}
 
 
 async def _called(hook: Callable[..., Any], told: Mapping[str, Any]) -> Any:
-    answer = hook(**told)
-    return await answer if inspect.isawaitable(answer) else answer
+    with contained():
+        answer = hook(**told)
+        return await answer if inspect.isawaitable(answer) else answer

@@ -8,6 +8,7 @@ from functools import partial
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
 from agents.runtime.errors import ModelUnavailable
+from agents.runtime.foreign import contained
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 
 
@@ -33,7 +34,7 @@ class Patience:
         """
         begun, faults = time.monotonic(), list[ModelUnavailable]()
         try:
-            async for response in model.generate_content_async(request, stream=stream):
+            async for response in _answers(model, request, stream=stream):
                 yield response
         except ModelUnavailable as error:
             faults.append(error)
@@ -49,8 +50,7 @@ class Patience:
             with attempt:
                 if faults:
                     raise faults.pop()
-                answer = model.generate_content_async(request, stream=stream)
-                async for response in answer:
+                async for response in _answers(model, request, stream=stream):
                     yield response
 
     def _wait(self, state: RetryCallState) -> float:
@@ -66,3 +66,18 @@ class Patience:
             return True
         self.retries -= 1
         return False
+
+
+async def _answers(
+    model: Model, request: LlmRequest, *, stream: bool
+) -> AsyncIterator[LlmResponse]:
+    """What a model answers, or an Exception whatever happens in it."""
+    with contained():
+        answers = aiter(model.generate_content_async(request, stream=stream))
+    while True:
+        with contained():
+            try:
+                response = await anext(answers)
+            except StopAsyncIteration:
+                return
+        yield response

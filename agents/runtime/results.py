@@ -13,6 +13,7 @@ from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.errors import ToolError
+from agents.runtime.foreign import named
 from agents.runtime.jsonable import to_json
 
 MAX_BYTES = 256 * 1024
@@ -59,7 +60,7 @@ def result_of(value: object) -> Result:
 
 def failure(error: BaseException, *, tool: str) -> dict[str, JsonValue]:
     """What the model reads when a body raised: a ToolError's own sentence, else kind and text."""
-    text = str(error) if isinstance(error, ToolError) else f"{tool} failed: {_named(error)}"
+    text = str(error) if isinstance(error, ToolError) else f"{tool} failed: {named(error)}"
     return {"error": cast("str", to_json(text))[:MAX_SENTENCE]}
 
 
@@ -84,8 +85,3 @@ def _within_limit(response: dict[str, JsonValue]) -> dict[str, JsonValue]:
     kept = text[:MAX_BYTES].decode(errors="ignore")
     note = f"The result has {len(text)} bytes of JSON; only the first {MAX_BYTES} are here."
     return {"result": kept, "truncated": note}
-
-
-def _named(error: BaseException) -> str:
-    text = str(error)
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -84,7 +84,7 @@ class River:
         tools: Sequence = (),
         name: str = "helper",
         grace: float = 5.0,
-        failing: Sequence[Exception] = (),
+        failing: Sequence[BaseException] = (),
     ) -> AsyncIterator[Worker]:
         """A worker at work; the first commits fail with `failing`."""
         secretary = Secretary(
@@ -292,12 +292,15 @@ async def test_a_post_that_cannot_be_shown_ends_no_session(river: River, body):
         await river.hears(NOT_SHOWN, "hello")
 
 
-async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch):
+@pytest.mark.parametrize(
+    "bug", [RuntimeError("a bug"), asyncio.CancelledError()], ids=["a bug", "nobody cancelled it"]
+)
+async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch, bug):
     """After some tries people hear of it, operators find it, and what waits behind it is done."""
     monkeypatch.setattr(worker_module, "RETRIES", (0.01,))
     monkeypatch.setattr(worker_module, "GIVE_UP", 2)
     await river.ask("poison")
-    bugs = [RuntimeError("a bug")] * worker_module.GIVE_UP
+    bugs = [bug] * worker_module.GIVE_UP
     async with river.worker(ScriptedModel([*["never"] * len(bugs), "better"]), failing=bugs):
         await river.slack.wait_for(lambda: bool(river.said()))
         await river.ask("again")
