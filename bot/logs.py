@@ -33,6 +33,7 @@ Event = Literal[
     "tool.finished",
     "tool.failed",
     "tool.unknown",
+    "tool.missing",
     "tool.predicate_failed",
     "model.called",
     "model.failed",

@@ -116,6 +116,17 @@ async def test_a_hook_that_raises(kind: str):
     assert results(await at.say()) == [{"error": f"{tool.__name__} failed: KeyError: 'oops'"}]
 
 
+@pytest.mark.parametrize("name", ["adk_request_confirmation", "x" * 1000])
+async def test_a_tool_that_a_model_invented(name: str, caplog: pytest.LogCaptureFixture):
+    """It is data: the model reads that there is no such tool, and operators see that it tried."""
+    at = await desk(GATED, replies=[call(name, originalFunctionCall={"name": "pay"}), "Well."])
+    events = await at.say()
+    assert not any(event.questions for event in events)
+    assert "There is no tool" in results(events)[0]["error"]
+    [line] = [record for record in caplog.records if record.message == "tool.missing"]
+    assert line.__dict__["tool"] == name[:100]
+
+
 async def test_a_hook_stands_in_for_a_missing_tool():
     """An unknown tool is an error that a hook may answer."""
     at = await desk(
