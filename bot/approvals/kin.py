@@ -99,9 +99,16 @@ def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:
 
 
 def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
-    """Which one of how many equal calls of the same turn this is, such as (1, 2)."""
+    """Which one of how many equal calls of the same turn this is, such as (1, 2).
+
+    Another question about the same call is no other call.
+    """
     equal = [
-        each for each in others if each.digest == approval.digest and _together(each, approval)
+        each
+        for each in others
+        if each.digest == approval.digest
+        and each.call_id != approval.call_id
+        and _together(each, approval)
     ]
     before = [each for each in equal if _order(each) < _order(approval)]
     return len(before) + 1, len(equal) + 1

@@ -38,12 +38,18 @@ def _new(channel: Channel, person: Person, since: float) -> Iterator[JsonObject]
 
 
 def _is_for(person: Person, channel: Channel, message: JsonObject) -> bool:
-    """Whether Slack would count it: a DM, a mention, a private note, news of one's thread."""
+    """Whether Slack would count it: a DM, a mention, a private note, news of one's thread.
+
+    Nobody hears of a mention that an edit brings, and a card that is closed asks nobody any more.
+    """
     if channel.kind in ("im", "mpim") or message.get("is_ephemeral"):
         return True
     parent = channel.messages.get(message.get("thread_ts", ""), {})
     follows = person.id in (parent.get("user"), *parent.get("reply_users", []))
-    return (follows and is_reply(message)) or f"<@{person.id}>" in message["text"]
+    mentioned = f"<@{person.id}>" in message["text"]
+    return (follows and is_reply(message)) or (
+        mentioned and ("edited" not in message or _asks(message))
+    )
 
 
 def _asks(message: JsonObject) -> bool:

@@ -157,4 +157,14 @@ def test_equal_calls_of_one_turn_are_counted():
     among = [other, second, first]
     places = [(each.place, each.of) for each in (kin(a, among) for a in (first, second, other))]
     assert places == [(1, 2), (2, 2), (1, 1)]
+
+
+def test_a_second_question_about_a_call_is_no_second_call():
+    """Whether an interrupted call happened, or may run after a change, is asked of the same one."""
+    first = approval(status="unknown")
+    second = approval(id="5-0", unknown=True, asked_at=ASKED + 1)
+    assert [(each.place, each.of) for each in (kin(first, [second]), kin(second, [first]))] == [
+        (1, 1),
+        (1, 1),
+    ]
     assert kin(first, []) == ALONE

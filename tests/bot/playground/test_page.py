@@ -37,7 +37,7 @@ async def ask(screen: Screen, text: str, *, who: str = "ana", where: str = "expe
     """Somebody asks the channel's agent, and reads in the thread that people were asked."""
     await screen.sit(who, where)
     await screen.say(f"@countersign {text}")
-    await expect(screen.thread.get_by_text("Asked @Max Meier")).to_be_visible()
+    await expect(screen.thread.get_by_text("Asked Max Meier and Mia Moreau")).to_be_visible()
 
 
 async def test_a_reimbursement_over_two_people(screen: Screen) -> None:
@@ -89,6 +89,60 @@ async def test_a_rejection_and_its_reason(screen: Screen) -> None:
     await screen.sit("ben", "expenses")
     await screen.message("320").get_by_text("replies").click()
     await expect(screen.thread).to_contain_text("use cost centre 12")
+
+
+async def test_a_manager_decides_from_home(browser: Browser, url: str) -> None:
+    """On a phone Home fills by itself; a wrong number is told beside it, a good one empties it."""
+    async with opened(browser, url, width=390) as phone, opened(browser, url) as screen:
+        await phone.sit("mia", "home")
+        home = phone.page.locator("#home")
+        await expect(home).to_contain_text("Waits for you")
+        await ask(screen, "I'd like to take four days off from 2027-02-01", where="time-off")
+        asked = home.locator("> *").filter(has_text="2027-02-01")
+        await expect(asked).to_be_visible()
+        await home.get_by_role("button", name="Open").first.click()
+        form = phone.page.get_by_role("dialog")
+        await expect(form).to_contain_text("4 days off")
+        await form.get_by_label("Approved days").fill("9")
+        await phone.press("Approve", on=form)
+        await expect(form).to_contain_text("Must be at most 4.")
+        await expect(form.get_by_label("Approved days")).to_have_value("9")
+        await form.get_by_label("Approved days").fill("4")
+        await phone.press("Approve", on=form)
+        await expect(home).to_contain_text("It is done.")
+        await expect(screen.thread).to_contain_text("4 days are approved from 1 February 2027.")
+
+
+async def test_a_manager_says_no_from_home(screen: Screen) -> None:
+    """The form says what is refused, and Home has it under what was decided."""
+    await ask(screen, "please reimburse 777 dollars for a sofa")
+    await screen.sit("mia", "home")
+    home = screen.page.locator("#home")
+    await home.get_by_role("button", name="Reject").first.click()
+    form = screen.page.get_by_role("dialog")
+    await expect(form).to_contain_text("Amount: 777, Purpose: sofa")
+    await form.get_by_label("Reason").fill("no sofas")
+    await screen.press("Reject", on=form)
+    await expect(home).to_contain_text("Rejected by @Mia Moreau")
+    await screen.sit("ana", "expenses")
+    await screen.message("777").get_by_text("replies").click()
+    await expect(screen.thread).to_contain_text("“no sofas”")
+
+
+async def test_which_of_two_days_is_asked_back(screen: Screen) -> None:
+    """Nobody is asked about a day that was not chosen."""
+    await screen.sit("ben", "time-off")
+    await screen.say("@countersign Can I have Monday or Tuesday off? One day.")
+    await expect(screen.thread).to_contain_text("what is the start date: Monday or Tuesday?")
+    await screen.reply("Tuesday")
+    await expect(screen.thread).to_contain_text("Asked Max Meier and Mia Moreau")
+
+
+async def test_a_stranger_is_told_why_nobody_answers(screen: Screen) -> None:
+    """Somebody of another company who names the bot reads a sentence that only they see."""
+    await screen.sit("pat", "partners")
+    await screen.say("@countersign please reimburse 5 dollars for tea")
+    await expect(screen.private("people of the company that runs me")).to_be_visible()
 
 
 async def test_an_outsider_is_refused(screen: Screen) -> None:

@@ -46,3 +46,15 @@ def test_what_was_read_is_not_new(workspace: Workspace) -> None:
     """A mark counts for its channel only."""
     expenses = workspace.channel("expenses").id
     assert set(unread(workspace, MAX, {expenses: 1002.5})) == {workspace.channel("approvals").id}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "mine"), [pytest.param([BUTTON], 1, id="open"), pytest.param([], 0, id="closed")]
+)
+def test_an_edit_notifies_nobody(workspace: Workspace, blocks: list[dict[str, str]], mine: int):
+    """A mention that an edit brought counts only on a card that still has its buttons."""
+    channel = workspace.channel("general")
+    said = workspace.post(channel, posted("a card", [BUTTON]), now=1006)
+    changes = {"text": f"by <@{MAX.id}>", "blocks": blocks}
+    workspace.edit(channel, said["ts"], changes, now=1007)
+    assert unread(workspace, MAX, {})[channel.id].mine == mine
