@@ -80,6 +80,8 @@ STRICT = Demands(production=True, durable=True)
             {"connected_clients": 15, "maxclients": 20}, DYNO, ["warn"], id="no room for us"
         ),
         pytest.param({"connected_clients": 12, "maxclients": 20}, DYNO, ["note"], id="room for us"),
+        pytest.param({}, Demands(replicas=1), ["warn"], id="no replica to wait for"),
+        pytest.param({"connected_slaves": 1}, Demands(replicas=1), [], id="a replica to wait for"),
         pytest.param({"db0": None}, DYNO, ["warn"], id="empty"),
         pytest.param({"db0": None}, ANYWHERE, [], id="empty, as a new one is"),
     ],

@@ -8,12 +8,12 @@ import aiohttp
 import pytest
 
 from agents import Event, Post, SessionConflict, SessionKey
-from agents.runtime.slot.port import Begun, Commit, Companions
+from agents.runtime.slot.port import Begun, Commit, Companions, Decide
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
 from bot.approvals.request import Approval, Copy, Policy
 from bot.index import Index
-from bot.outbox import LOOK_AGAIN, Outbox
+from bot.outbox import LOOK_AGAIN, SAVE_AGAIN, Outbox
 from bot.playground import ANA, BOT, MAX, LocalSlack
 from bot.playground.messages import full_text
 from bot.slack.replies import Replies, web_client
@@ -366,3 +366,41 @@ async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_
     assert len(desk.slack.calls("chat.postMessage")) == 1
     assert first.wait == 30
     assert 20 < second.wait <= 30
+
+
+async def test_a_session_that_goes_away_owes_nothing_more(desk: Desk):
+    """Deleted, or emptied with its store, while a worker has it in hand: there is no more to do."""
+    await desk.owe(answer(desk, 1, "hello"))
+    debt = await desk.outbox.debt(desk.key)
+    assert debt.payable
+    await desk.slot.delete(desk.key)
+    await debt.look()
+    assert (debt.payable, debt.inbox) == (False, 0)
+
+
+@pytest.mark.parametrize("status", ["approved", "rejected", "cancelled"])
+async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
+    """What nobody else has is told to be on its way, once; it is shown when it is saved."""
+    saved = False
+
+    async def is_saved(_key: SessionKey) -> bool:
+        return saved
+
+    asked = question(desk, desk.slack.workspace.channel("approvals").id)
+    await desk.owe(*(posts.card(asked, copy) for copy in asked.copies), approvals=(asked,))
+    outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, saved=is_saved)
+    await (await outbox.debt(desk.key)).pay()
+    decided = asked.model_copy(update={"status": status, "rev": 2, "decided_at": 1})
+    shown = posts.updates(decided, mark=2)
+    await desk.slot.decide(desk.key, Decide(record=decided.record(), posts=shown))
+    for _ in range(2):
+        debt = await outbox.debt(desk.key)
+        await debt.pay()
+        assert (debt.wait, len(desk.slack.calls("chat.update"))) == (SAVE_AGAIN, 1)
+    [card] = desk.slack.messages("approvals")
+    assert "being saved" in full_text(card)
+    saved = True
+    await (await outbox.debt(desk.key)).pay()
+    [card] = desk.slack.messages("approvals")
+    assert "being saved" not in full_text(card)
+    assert not outbox.saving
