@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from agents import Event, Post, Record, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
-from bot.approvals.kin import kin
+from bot.approvals.kin import Looks, kin
 from bot.approvals.records import readable
 from bot.approvals.request import MOVES, Approval
 from bot.approvals.scene import USER
@@ -158,6 +158,7 @@ class Debt:
         self._changed = changed
         self._name = name
         self._thinking = False
+        self._looks = Looks()
         self._ours_until = self._begin_by = 0.0
         self._places: Mapping[str, str] = {}
         self._unreadable: Set[str] = frozenset()
@@ -426,7 +427,8 @@ class Debt:
         if shared:
             return blocks.withheld(approval, now=self._now)
         moved_on = kind == "card_update" and await self._moved_on(approval)
-        stands = kin(approval, self.approvals.values(), moved_on=moved_on)
+        among = self.approvals.values()
+        stands = kin(approval, among, looks=self._looks, moved_on=moved_on)
         result = await self._result(approval)
         return blocks.card(approval, now=self._now, kin=stands, result=result)
 

@@ -51,11 +51,34 @@ class Kin:
 ALONE = Kin()
 
 
-def kin(approval: Approval, among: Iterable[Approval], *, moved_on: bool = False) -> Kin:
-    """How a request stands among the approvals of its session, itself included or not."""
+class Looks:
+    """What the calls of a session look like to people: each is read once."""
+
+    def __init__(self) -> None:
+        """Know none yet."""
+        self._known: dict[str, str] = {}
+
+    def of(self, approval: Approval) -> str:
+        """A text that is the same for calls that look the same."""
+        if approval.id not in self._known:
+            self._known[approval.id] = _text(folded(approval.args))
+        return self._known[approval.id]
+
+
+def kin(
+    approval: Approval,
+    among: Iterable[Approval],
+    *,
+    looks: Looks | None = None,
+    moved_on: bool = False,
+) -> Kin:
+    """How a request stands among the approvals of its session, itself included or not.
+
+    Whoever asks about many of them keeps the `looks`.
+    """
     others = [each for each in among if each.id != approval.id and each.tool == approval.tool]
     place, of = _place(approval, others)
-    alike = _alike(approval, others)
+    alike = _alike(approval, others, looks or Looks())
     failed = _failed(approval, others)
     newest = failed[-1] if failed else None
     return Kin(
@@ -114,23 +137,22 @@ def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
     return len(before) + 1, len(equal) + 1
 
 
-def _alike(approval: Approval, others: Sequence[Approval]) -> Approval | None:
+def _alike(approval: Approval, others: Sequence[Approval], looks: Looks) -> Approval | None:
     """The newest request that looks the same and is open, else one that was rejected.
 
     An equal one that is open is counted by its digest, or closed for this one.
     """
-    same = [
-        each
-        for each in others
-        if each.asked_at <= approval.asked_at and folded(each.args) == folded(approval.args)
-    ]
     told = [
         each
-        for each in same
-        if each.status == "rejected"
-        or (each.status == "pending" and each.digest != approval.digest)
+        for each in others
+        if each.asked_at <= approval.asked_at
+        and (
+            each.status == "rejected"
+            or (each.status == "pending" and each.digest != approval.digest)
+        )
     ]
-    return max(told, key=lambda each: (each.status == "pending", _order(each)), default=None)
+    same = [each for each in told if looks.of(each) == looks.of(approval)]
+    return max(same, key=lambda each: (each.status == "pending", _order(each)), default=None)
 
 
 def _failed(approval: Approval, others: Sequence[Approval]) -> Sequence[Approval]:
@@ -139,12 +161,13 @@ def _failed(approval: Approval, others: Sequence[Approval]) -> Sequence[Approval
     A request of a later run that shares nothing with the newest of them is no try of the same.
     """
     failed: list[Approval] = []
-    for each in sorted(others, key=_order):
+    ran = [each for each in others if each.status in ("done", "failed")]
+    for each in sorted(ran, key=_order):
         if each.requester != approval.requester or _order(each) >= _order(approval):
             continue
         if each.status == "done":
             failed = []
-        elif each.status == "failed":
+        else:
             failed.append(each)
     if not failed or failed[-1].run == approval.run:
         return failed
