@@ -6,6 +6,7 @@ run, stop and start. A tick returns at once; a sweep that is still running is no
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -146,24 +147,33 @@ class Walk:
     """Reads every session again, a few at a time: what is due is a hint, and hints get lost."""
 
     def __init__(self, slot: Slot, index: Index, *, apps: Sequence[str], tenant: str) -> None:
-        """Start at the first app's oldest session."""
+        """Start at the first app's newest session."""
         self._slot = slot
         self._index = index
-        self._apps = apps
+        self._apps = deque(apps)
         self._tenant = tenant
-        self._left: list[SessionKey] = []
+        self._seen = 0
 
     async def step(self) -> int:
         """Look at the next sessions; how many had something to do."""
-        if not self._left:
-            for app in self._apps:
-                self._left += await self._slot.list(app=app, tenant=self._tenant)
-        now, self._left = self._left[:AT_ONCE], self._left[AT_ONCE:]
         found = 0
-        for key in now:
+        for key in await self._next():
             with _passing(key):
                 found += await self._look(key)
         return found
+
+    async def _next(self) -> Sequence[SessionKey]:
+        """The next sessions of the app that it is at, else of one after it."""
+        for _ in range(len(self._apps) + 1):
+            found = await self._slot.list(
+                app=self._apps[0], tenant=self._tenant, skip=self._seen, most=AT_ONCE
+            )
+            self._seen += len(found)
+            if found:
+                return found
+            self._apps.rotate(-1)
+            self._seen = 0
+        return ()
 
     async def _look(self, key: SessionKey) -> bool:
         """Make a session due that has something to do, and list what waits for time or people."""

@@ -46,8 +46,8 @@ class LocalTickets:
 
     async def newest(self, most: int = 100) -> Sequence[Ticket]:
         """The tickets that were touched last, the last one first."""
-        keys = await self._slot.list(app=APP, tenant=self._tenant)
-        found = [await self.get(key.id) for key in reversed(keys[-most:])]
+        keys = await self._slot.list(app=APP, tenant=self._tenant, most=most)
+        found = [await self.get(key.id) for key in keys]
         return [ticket for ticket in found if ticket]
 
     async def move(

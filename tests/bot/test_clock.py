@@ -162,6 +162,22 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         assert await index.audited() == [KEY]
 
 
+async def test_the_walk_goes_a_few_sessions_at_a_time(store_url: str, monkeypatch):
+    """Every app's sessions are met, a page each step, and then all over again."""
+    monkeypatch.setattr("bot.clock.AT_ONCE", 2)
+    others = [SessionKey("helper", "thread", f"C2:{n}", KEY.tenant) for n in range(5)]
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client)
+        for key in (KEY, *others):
+            await put(slot, key=key)
+        walk = Walk(slot, index, apps=["nobody", KEY.app, "helper"], tenant=KEY.tenant)
+        assert [await walk.step() for _ in range(4)] == [1, 2, 2, 1]
+        due = await client.zrange("b:{due:local}:appr", 0, -1)
+        assert sorted(due) == sorted(f"{key}|3-0" for key in (KEY, *others))
+        assert [await walk.step() for _ in range(4)] == [1, 2, 2, 1]
+        assert await Walk(slot, index, apps=["nobody"], tenant=KEY.tenant).step() == 0
+
+
 async def test_a_session_that_cannot_be_read_does_not_end_the_walk(store_url: str, caplog):
     """What of a session cannot be looked at is logged, and the others are looked at."""
     other = SessionKey("reimbursement", "thread", "C2:1", KEY.tenant)

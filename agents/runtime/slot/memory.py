@@ -251,15 +251,19 @@ class MemorySlot:
             )
 
     async def list(
-        self, *, app: str, user: str | None = None, tenant: str = "local"
+        self,
+        *,
+        app: str,
+        user: str | None = None,
+        tenant: str = "local",
+        skip: int = 0,
+        most: int = 0,
     ) -> Sequence[SessionKey]:
-        """The sessions of an app, oldest update first."""
+        """The sessions of an app, oldest update first, or a page of them, newest first."""
         with self._lock:
-            return [
-                key
-                for key in self._sessions
-                if (key.tenant, key.app) == (tenant, app) and user in (None, key.user)
-            ]
+            listed = [key for key in self._sessions if (key.tenant, key.app) == (tenant, app)]
+            page = listed[::-1][skip : skip + most] if most else listed
+            return [key for key in page if user in (None, key.user)]
 
     async def delete(self, key: SessionKey) -> bool:
         """Forget a session."""

@@ -399,9 +399,19 @@ class Slot(Protocol):
         ...
 
     async def list(
-        self, *, app: str, user: str | None = None, tenant: str = "local"
+        self,
+        *,
+        app: str,
+        user: str | None = None,
+        tenant: str = "local",
+        skip: int = 0,
+        most: int = 0,
     ) -> Sequence[SessionKey]:
-        """The sessions of an app (of one user), oldest update first."""
+        """The sessions of an app (of one user), oldest update first.
+
+        With `most` so many at the most, newest update first, behind `skip` others: whoever skips
+        what they were told meets every session that nobody changes meanwhile.
+        """
         ...
 
     async def delete(self, key: SessionKey) -> bool:

@@ -323,11 +323,18 @@ class RedisSlot:
         return codec.view(answer, _joined(answer[8], *states) if states else {})
 
     async def list(
-        self, *, app: str, user: str | None = None, tenant: str = "local"
+        self,
+        *,
+        app: str,
+        user: str | None = None,
+        tenant: str = "local",
+        skip: int = 0,
+        most: int = 0,
     ) -> Sequence[SessionKey]:
-        """The sessions of an app, oldest update first; two round trips."""
+        """The sessions of an app, or a page of them; two round trips."""
         listed = keys.sessions(self._prefix, tenant, app)
-        (found,) = await self._store.send(("ZRANGE", listed, 0, -1, "WITHSCORES"))
+        page = (skip, skip + most - 1, "REV") if most else (0, -1)
+        (found,) = await self._store.send(("ZRANGE", listed, *page, "WITHSCORES"))
         scores = {SessionKey.parse(tag): score for tag, score in _scored(found)}
         wanted = [key for key in scores if user in (None, key.user)]
         there = await self._store.send(

@@ -164,6 +164,24 @@ async def test_sessions_are_listed(slot: Slot, key: SessionKey) -> None:
     assert await slot.list(app="nobody") == []
 
 
+async def test_sessions_are_listed_by_pages(slot: Slot) -> None:
+    """Whoever skips what they were told meets all that nobody touches, whatever comes and goes."""
+    keys = [SessionKey("pages", "thread", f"{n:02}") for n in range(9)]
+    for listed in keys:
+        await slot.apply(listed, state={}, create=True)
+    first = await slot.list(app="pages", most=4)
+    await slot.apply(SessionKey("pages", "thread", "new"), state={}, create=True)
+    await slot.delete(first[0])
+    met = [*first]
+    while found := await slot.list(app="pages", skip=len(met), most=4):
+        met += found
+    later = await slot.list(app="pages", most=2)
+    assert set(met) >= set(keys)
+    assert len(first) == 4
+    assert len(later) == 2
+    assert await slot.list(app="pages", user="b", most=4) == []
+
+
 async def test_delete_forgets_the_session(slot: Slot, key: SessionKey) -> None:
     """Nothing of it is left but what it shared; who still holds it cannot write."""
     begun = await open_session(slot, key)
