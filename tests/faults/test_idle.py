@@ -61,7 +61,7 @@ async def test_ten_thousand_pending_approvals_cost_nothing(
         log = tmp_path / "log"
         order = {"name": role, "settings": settings, "log": str(log), "ledger": ""}
         pid = await nursery.fork(order)
-        while "bot.started" not in (log.read_text() if log.exists() else ""):
+        while "bot.started" not in (log.read_text() if log.exists() else ""):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         await asyncio.sleep(1.0)
         before, calm = _private(pid), await _commands(store)
