@@ -17,6 +17,7 @@ from agents.runtime.slot.port import (
     SIZE,
     Begun,
     Busy,
+    Command,
     Commit,
     Companions,
     Json,
@@ -55,8 +56,9 @@ class Held:
     `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`;
     `temp` has those, by invocation and nested agent. `entry` is the inbox entry being worked on.
     `results` are those of bodies that ended before their batch did, `started` the journal's steps
-    that somebody else began and nobody knows the end of. With a `permit` approvals are kept, and
-    what was asked about starts with one only.
+    that somebody else began and nobody knows the end of. `owed` are posts that are stored and not
+    paid yet, by id; `paid` those that were made and are to be struck off with the next word to the
+    store. With a `permit` approvals are kept, and what was asked about starts with one only.
     """
 
     def __init__(
@@ -86,7 +88,10 @@ class Held:
         self.started = set(begun.started)
         self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
         self.entry: str | None = None
+        self.owed = {post.id: post for post in begun.posts}
+        self.paid: dict[str, str | None] = {}
         self.lost = False
+        self.released = False
         self.permit = permit
         self._companion = companion
         self._person = begun.user
@@ -108,6 +113,11 @@ class Held:
     def next_version(self) -> int:
         """The version the next event will have."""
         return self.version + len(self._heard) + 1
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is an inbox entry, as far as this process was told."""
+        return self._head is not None
 
     @property
     def unstored(self) -> bool:
@@ -161,10 +171,26 @@ class Held:
                 self.results.pop(cid, None)
                 self.started.discard(cid)
             self.version, self._head = done.version, done.head
+            posts = {post.id: post for post in commit.companions.posts}
+            self.owed.update((name, posts[name]) for name in done.owed)
             self._heard, self._popping = [], False
             if new or commit.pop:
                 self.attempt = 1
             return [event for event in new if _shown(event)]
+
+    async def strike(self) -> None:
+        """Strike off what was paid."""
+        if self.paid:
+            await self.slot.posted(self.key, self.paid)
+            self.paid = {}
+
+    async def release(self, *, index: Sequence[Command] = ()) -> Sequence[Any]:
+        """Give the session back, once; what the commands answered that went along."""
+        if self.released:
+            return ()
+        done = await self.slot.release(self.key, self.fence, paid=self.paid, index=index)
+        self.released, self.paid = True, {}
+        return done.told
 
     def _composed(self, new: Sequence[Event], results: Mapping[str, JsonValue]) -> Commit:
         self._commits += 1
@@ -266,7 +292,7 @@ async def hold(
     finally:
         heartbeat.stop()
         with contextlib.suppress(SessionConflict, StoreUnavailable):
-            await slot.release(key, held.fence)
+            await held.release()
 
 
 class _Heartbeat:

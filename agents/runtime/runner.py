@@ -28,7 +28,7 @@ from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
 from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.shelf import Shelf
-from agents.runtime.slot.port import SIZE, WINDOW, Entry, SessionKey
+from agents.runtime.slot.port import WINDOW, Entry, SessionKey
 from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
 
@@ -138,21 +138,32 @@ class Runner:
         `lease` is in milliseconds. Raises SessionBusy, SessionConflict when the session was lost,
         and ModelUnavailable when trying again later may help.
         """
-        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
-        size = stored(budget.config.window)
-        async with self._hold(key, owner=owner, lease=lease, size=size) as held:
-            if held.deaths >= MAX_DEATHS:
-                for event in await self._end(held):
-                    yield event
-            async for event in self._steps(held, budget):
+        async with self.hold(key, owner=owner, lease=lease, run_config=run_config) as held:
+            async for event in self.work(held, run_config=run_config):
                 yield event
+
+    async def work(
+        self, held: Held, *, run_config: RunConfig | None = None
+    ) -> AsyncGenerator[Event]:
+        """Work through the inbox of a session in hand, as `serve` does."""
+        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
+        if held.deaths >= MAX_DEATHS:
+            for event in await self._end(held):
+                yield event
+        async for event in self._steps(held, budget):
+            yield event
+
+    def rests(self, held: Held) -> bool:
+        """Whether a session in hand has nothing to do for now, as far as this process was told."""
+        step = next_step(self.agent, held.story)
+        return isinstance(step, (Wait, Done)) and not (held.unstored or held.waiting)
 
     async def give_up(self, key: SessionKey, *, owner: str, lease: int = LEASE) -> None:
         """End what a session cannot get done, and say so in it; what waits behind it can go on.
 
         Raises SessionBusy and SessionConflict.
         """
-        async with self._hold(key, owner=owner, lease=lease) as held:
+        async with self.hold(key, owner=owner, lease=lease) as held:
             await self._end(held)
 
     async def _end(self, held: Held) -> list[Event]:
@@ -162,9 +173,15 @@ class Runner:
         events = given_up(self.agent, held.story, version=held.next_version, now=now)
         return await held.commit(events) if events or held.unstored else []
 
-    def _hold(
-        self, key: SessionKey, *, owner: str, lease: int, size: int = SIZE
+    def hold(
+        self,
+        key: SessionKey,
+        *,
+        owner: str,
+        lease: int = LEASE,
+        run_config: RunConfig | None = None,
     ) -> AbstractAsyncContextManager[Held]:
+        """Take a session in hand for as long as the block lasts; raises SessionBusy."""
         return hold(
             self._slot,
             key,
@@ -173,7 +190,7 @@ class Runner:
             companion=self._companion,
             permit=self._permit,
             shelf=self._shelf,
-            size=size,
+            size=stored(run_config.window if run_config else 0),
         )
 
     async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:
@@ -252,8 +269,7 @@ class Runner:
     async def _served(self, key: SessionKey, entry_id: str, budget: Budget) -> bool:
         """Serve a session once; False while somebody else does."""
         try:
-            size = stored(budget.config.window)
-            async with self._hold(key, owner=entry_id, lease=LEASE, size=size) as held:
+            async with self.hold(key, owner=entry_id, run_config=budget.config) as held:
                 async for event in self._steps(held, budget):
                     reader = self._readers.get(held.entry or "") or self._readers[entry_id]
                     reader.put_nowait(event)

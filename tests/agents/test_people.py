@@ -114,7 +114,7 @@ async def test_what_a_run_leaves_behind(service: SessionService):
     thread = Thread(service, KEEPS)
     await thread.says("ann")
     await thread.serve()
-    async with thread.runner._hold(KEY, owner="other", lease=9000) as held:
+    async with thread.runner.hold(KEY, owner="other", lease=9000) as held:
         assert held.view("inv-1")["user:card"] == "ann's"
         await held.work_for("of nobody that is known")
         assert "user:card" not in held.view("inv-1")

@@ -193,7 +193,7 @@ async def test_serving(service: SessionService):
 async def test_the_session_is_lost_between_steps():
     """A run that sees its lease gone stops before the next step."""
     at = await desk(["Hi."])
-    async with at.runner._hold(KEY, owner="me", lease=9000) as held:
+    async with at.runner.hold(KEY, owner="me", lease=9000) as held:
         held.lost = True
         with pytest.raises(SessionConflict, match="lost"):
             async for _ in at.runner._steps(held, None):

@@ -97,6 +97,11 @@ def of_decide(decide: Decide) -> Arguments:
     }
 
 
+def paid(posts: Mapping[str, str | None]) -> list[list[str]]:
+    """Posts to strike off, with their places."""
+    return [[post, place or ""] for post, place in posts.items()]
+
+
 def flat(state: Json) -> list[str]:
     """State as name, text, name, text, …; `temp:` keys are left out."""
     kept = ((name, value) for name, value in state.items() if not name.startswith("temp:"))

@@ -1,6 +1,6 @@
 -- commit(id, fence, version, pop, user, events, state, shared, opened, notes, closed, ended, results,
 --        runs, approvals, settles, posts, audit)
---   -> {'ok', version, now, head, shared} | {'fence'} | {'version'} | {'pop'}
+--   -> {'ok', version, now, head, shared, owed} | {'fence'} | {'version'} | {'pop'}
 -- events: {text, invocation, starts a turn, sums up}; opened: {cid, text, note}; notes, results, runs: {name,
 -- text}, an empty text ends a run; state: name, text, name, text.
 
@@ -84,4 +84,5 @@ if meta('commit') ~= a.id then
 end
 return {
   'ok', call('LLEN', EVENTS), now, call('LRANGE', INBOX, 0, 1), call('LRANGE', SHARED, 0, -1),
+  owed(a.posts),
 }

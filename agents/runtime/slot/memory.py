@@ -8,6 +8,7 @@ from typing import Literal
 
 from agents.runtime.errors import SessionConflict
 from agents.runtime.slot.port import (
+    NO_POSTS,
     SIZE,
     WINDOW,
     Begun,
@@ -21,6 +22,7 @@ from agents.runtime.slot.port import (
     Json,
     Part,
     Record,
+    Released,
     SessionKey,
     Start,
     Started,
@@ -122,7 +124,7 @@ class MemorySlot:
         with self._lock:
             session = self._held(key, commit.fence, repeated=commit.id)
             if session.commit == commit.id:
-                return Committed(version=len(session.events), head=session.head, now=now)
+                return _committed(session, commit, now)
             if commit.version != len(session.events):
                 raise SessionConflict("the session has moved on")
             if commit.pop is not None and (session.head is None or session.head.id != commit.pop):
@@ -138,7 +140,7 @@ class MemorySlot:
             session.change_invocations(commit.invocations)
             session.prune()
             session.accompany(commit.companions)
-            return Committed(version=len(session.events), head=session.head, now=now)
+            return _committed(session, commit, now)
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
         """Ask for leave to run a body."""
@@ -197,15 +199,25 @@ class MemorySlot:
             session.lease = _milliseconds(self._clock) + lease
             return True
 
-    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
+    async def release(
+        self,
+        key: SessionKey,
+        fence: int,
+        *,
+        paid: Mapping[str, str | None] = NO_POSTS,
+        index: Sequence[Command] = (),
+    ) -> Released:
         """Give the session back."""
         del index
         with self._lock:
             session = self._sessions.get(key)
-            if session is None or session.fence != fence:
-                return False
+            if session is None:
+                return Released(ours=False)
+            session.pay(paid)
+            if session.fence != fence:
+                return Released(ours=False)
             session.owner, session.lease = "", 0
-            return True
+            return Released(ours=True)
 
     async def posted(
         self, key: SessionKey, paid: Mapping[str, str | None], *, index: Sequence[Command] = ()
@@ -310,6 +322,12 @@ class MemorySlot:
                 self._shared.setdefault(owner, {})[name] = copied(value)
             elif not name.startswith("temp:"):
                 self._sessions[key].state[name] = copied(value)
+
+
+def _committed(session: Stored, commit: Commit, now: int) -> Committed:
+    """What a commit answers."""
+    owed = [post.id for post in commit.companions.posts if post.id in session.outbox]
+    return Committed(version=len(session.events), head=session.head, owed=owed, now=now)
 
 
 def _nothing(key: SessionKey, state: Json, now: int) -> Begun:

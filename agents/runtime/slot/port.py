@@ -12,7 +12,7 @@ events and does not know what they mean; `cid` is a call's id, `<version>-<part>
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 from urllib.parse import quote, unquote
 
 from pydantic import JsonValue
@@ -220,11 +220,23 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The new version, and the inbox entry that is the oldest now."""
+    """The new version, the inbox entry that is the oldest now, and which of its posts are owed."""
 
     version: int
     head: Entry | None
+    owed: Sequence[str]
     now: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """Whether the session was `ours` until now, and what the index commands answered, in order."""
+
+    ours: bool
+    told: Sequence[Any] = ()
+
+
+NO_POSTS: Mapping[str, str | None] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -372,8 +384,15 @@ class Slot(Protocol):
         """Keep the session for `lease` ms from now; False when it is lost."""
         ...
 
-    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
-        """Give the session back; False when it was lost before."""
+    async def release(
+        self,
+        key: SessionKey,
+        fence: int,
+        *,
+        paid: Mapping[str, str | None] = NO_POSTS,
+        index: Sequence[Command] = (),
+    ) -> Released:
+        """Give the session back, and strike posts off as `posted` does."""
         ...
 
     async def posted(

@@ -25,6 +25,7 @@ from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
 from agents.runtime.slot.batches import Batches
 from agents.runtime.slot.port import (
+    NO_POSTS,
     SIZE,
     WINDOW,
     Begun,
@@ -37,6 +38,7 @@ from agents.runtime.slot.port import (
     Entry,
     Json,
     Part,
+    Released,
     SessionKey,
     Start,
     Started,
@@ -237,9 +239,9 @@ class RedisSlot:
         )
         if answer[0] in _CONFLICTS:
             raise SessionConflict(_CONFLICTS[answer[0]])
-        _, version, now, head, unapplied = answer
+        _, version, now, head, unapplied, owed = answer
         await self._merge(key, unapplied)
-        return Committed(version=version, head=codec.entry(head), now=now)
+        return Committed(version=version, head=codec.entry(head), owed=owed, now=now)
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
         """Ask for leave to run a body; what the replicas do not have yet is no leave."""
@@ -291,16 +293,24 @@ class RedisSlot:
         )
         return answer == 1
 
-    async def release(self, key: SessionKey, fence: int, *, index: Sequence[Command] = ()) -> bool:
+    async def release(
+        self,
+        key: SessionKey,
+        fence: int,
+        *,
+        paid: Mapping[str, str | None] = NO_POSTS,
+        index: Sequence[Command] = (),
+    ) -> Released:
         """Give the session back."""
-        answer, *_ = await self._store.send(self._script("release", key, {"fence": fence}), *index)
-        return answer == 1
+        given = {"fence": fence, "paid": codec.paid(paid)}
+        answer, *told = await self._store.send(self._script("release", key, given), *index)
+        return Released(ours=answer == 1, told=tuple(told))
 
     async def posted(
         self, key: SessionKey, paid: Mapping[str, str | None], *, index: Sequence[Command] = ()
     ) -> None:
         """Strike posts off the outbox."""
-        given = {"paid": [[post, place or ""] for post, place in paid.items()]}
+        given = {"paid": codec.paid(paid)}
         await self._store.send(self._script("posted", key, given), *index)
 
     async def read(

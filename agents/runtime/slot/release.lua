@@ -1,5 +1,9 @@
 #!lua flags=allow-oom
--- release(fence) -> 1 | 0
+-- release(fence, paid) -> 1 | 0; what was paid is struck off in any case
+if a.paid then
+  pay(a.paid)
+  live()
+end
 if not exists or number('fence') ~= a.fence then return 0 end
 call('HSET', META, 'owner', '', 'lease', 0)
 return 1

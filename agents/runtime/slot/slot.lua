@@ -42,6 +42,30 @@ local function owe(posts)
   end
 end
 
+-- Which of these posts are owed: not those that were paid once.
+local function owed(posts)
+  local found = {}
+  for _, post in each(posts) do
+    if call('HEXISTS', OUTBOX, post[1]) == 1 then found[#found + 1] = post[1] end
+  end
+  return found
+end
+
+-- Strikes posts off ({id, place} each), an empty place when it cannot be posted.
+local function pay(paid)
+  for _, post in each(paid) do
+    local id, place = post[1], post[2]
+    if call('HDEL', OUTBOX, id) == 1 then
+      call('LREM', OWED, 1, id)
+      if place ~= '' then
+        call('HSET', PLACES, id, place)
+        call('RPUSH', PAID, id)
+        if call('LLEN', PAID) > PLACES_KEPT then call('HDEL', PLACES, call('LPOP', PAID)) end
+      end
+    end
+  end
+end
+
 -- Queues app: and user: changes (JSON) for their own slots, under a stamp that only grows.
 local function share(changes)
   if not changes then return end

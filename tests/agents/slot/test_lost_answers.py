@@ -15,6 +15,7 @@ from agents.runtime.slot.port import (
     Decide,
     Entry,
     Post,
+    Released,
     SessionKey,
     Slot,
     Start,
@@ -94,7 +95,10 @@ CHANGES: dict[str, tuple[Change, Any]] = {
         "ok",
     ),
     "renew": (lambda slot, key, fence: slot.renew(key, fence, lease=LONG), True),
-    "release": (lambda slot, key, fence: slot.release(key, fence), True),
+    "release": (
+        lambda slot, key, fence: slot.release(key, fence, paid={"old": "C|1"}),
+        Released(ours=True),
+    ),
     "posted": (lambda slot, key, _: slot.posted(key, {"old": "C|1"}), None),
     "apply": (lambda slot, key, _: slot.apply(replace(key, id="n"), state={}, create=True), True),
 }

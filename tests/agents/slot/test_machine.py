@@ -252,11 +252,15 @@ class Machine(RuleBasedStateMachine):
         fences = self.fences[key][-back:][0]
         self.both(lambda slot, side: slot.renew(key, fences[side], lease=lease))
 
-    @rule(key=sessions, back=st.sampled_from([1, 2]))
-    def release(self, key: SessionKey, back: int) -> None:
+    @rule(
+        key=sessions,
+        back=st.sampled_from([1, 2]),
+        paid=st.dictionaries(names, st.sampled_from(["C|1", None])),
+    )
+    def release(self, key: SessionKey, back: int, *, paid: dict[str, str | None]) -> None:
         """A worker gives the session back."""
         fences = self.fences[key][-back:][0]
-        self.both(lambda slot, side: slot.release(key, fences[side]))
+        self.both(lambda slot, side: slot.release(key, fences[side], paid=paid))
 
     @rule(key=sessions, paid=st.dictionaries(names, st.sampled_from(["C|1", None])))
     def posted(self, key: SessionKey, paid: dict[str, str | None]) -> None:

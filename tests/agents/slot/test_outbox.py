@@ -31,6 +31,32 @@ async def test_posts_are_paid_in_any_order(slot: Slot, key: SessionKey) -> None:
     assert (view.posts, view.places) == ([posts[0]], {"p1": "C1|17.1"})
 
 
+async def test_a_commit_tells_what_it_owes(slot: Slot, key: SessionKey) -> None:
+    """Of its posts those that are owed now, also when it is repeated; what was paid once is not."""
+    await open_session(slot, key)
+    await _owe(slot, key, Post(id="paid", body={}), Post(id="owed", body={}), name="a")
+    await slot.posted(key, {"paid": "C|1"})
+    begun = await begin(slot, key)
+    posts = [Post(id=name, body={}) for name in ("paid", "owed", "new")]
+    commit = Commit(id="b", fence=begun.fence, version=0, companions=Companions(posts=posts))
+    assert [(await slot.commit(key, commit)).owed for _ in range(2)] == [["owed", "new"]] * 2
+
+
+@pytest.mark.parametrize(("late", "ours"), [(0, True), (1, False)], ids=["ours", "lost"])
+async def test_giving_back_pays_as_well(
+    slot: Slot, key: SessionKey, *, late: int, ours: bool
+) -> None:
+    """What was posted is struck off with the session's release, whoever has it by then."""
+    await open_session(slot, key)
+    await _owe(slot, key, Post(id="p", body={}), Post(id="q", body={}), name="a")
+    begun = await begin(slot, key)
+    released = await slot.release(key, begun.fence - late, paid={"p": "C1|17.1", "q": None})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert (released.ours, view.posts, view.places) == (ours, [], {"p": "C1|17.1"})
+    assert view.owner == ("" if ours else "worker")
+
+
 async def test_a_post_is_owed_once(slot: Slot, key: SessionKey) -> None:
     """Neither while it is owed nor after it was paid does the same id come again."""
     post = Post(id="p", body={"n": 1})

@@ -16,7 +16,7 @@ from redis.exceptions import ResponseError
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import keys
-from agents.runtime.slot.port import Commit, Companions, Decide, Entry, SessionKey, Start
+from agents.runtime.slot.port import Commit, Companions, Decide, Entry, Released, SessionKey, Start
 from agents.runtime.slot.redis import RedisSlot, connect
 from agents.runtime.slot.scripts import SCRIPTS
 from tests.agents.slot.conftest import Stored
@@ -89,7 +89,8 @@ async def test_index_commands_go_along(stored: Stored, key: SessionKey) -> None:
     yes = replace(approval(), status="approved", rev=2)
     await stored.slot.decide(key, Decide(record=yes, index=[hint("d")]))
     await stored.slot.posted(key, {}, index=[hint("e")])
-    await stored.slot.release(key, begun.fence, index=[hint("f")])
+    released = await stored.slot.release(key, begun.fence, index=[hint("f"), ("PING",)])
+    assert released == Released(ours=True, told=(True, True))
     found = [await stored.client.get(f"{stored.prefix}{{{name}}}") for name in "abcdef"]
     assert found == ["1"] * 6
 
@@ -138,7 +139,7 @@ async def test_a_full_store(full: str, key: SessionKey) -> None:
             await slot.commit(key, commit)
         await slot.posted(key, {})
         assert await slot.renew(key, begun.fence, lease=LONG)
-        assert await slot.release(key, begun.fence)
+        assert (await slot.release(key, begun.fence)).ours
         view = await slot.read(key)
         await client.config_set("maxmemory", "0")
         assert view is not None

@@ -35,13 +35,13 @@ async def test_a_lease_ends(slot: Slot, key: SessionKey) -> None:
     assert not isinstance(second, Busy)
     assert second.fence > first.fence
     assert not await slot.renew(key, first.fence, lease=LONG)
-    assert not await slot.release(key, first.fence)
+    assert not (await slot.release(key, first.fence)).ours
 
 
 async def test_release(slot: Slot, key: SessionKey) -> None:
     """A session given back is free at once; giving it back again changes nothing."""
     first = await open_session(slot, key)
-    assert [await slot.release(key, first.fence) for _ in range(2)] == [True, True]
+    assert [(await slot.release(key, first.fence)).ours for _ in range(2)] == [True, True]
     assert not await slot.renew(key, first.fence, lease=LONG)
     assert not isinstance(await slot.begin(key, owner="other", lease=LONG), Busy)
 
@@ -53,7 +53,7 @@ async def test_a_missing_session_begins_empty(slot: Slot, key: SessionKey) -> No
     with pytest.raises(SessionConflict):
         await slot.commit(key, Commit(id="c", fence=begun.fence, version=0))
     assert not await slot.renew(key, begun.fence, lease=LONG)
-    assert not await slot.release(key, begun.fence)
+    assert not (await slot.release(key, begun.fence)).ours
     assert await slot.read(key) is None
 
 
