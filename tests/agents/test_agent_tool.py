@@ -122,7 +122,8 @@ async def test_state():
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
 @pytest.mark.parametrize("confirmed", [True, False])
-async def test_a_question_from_any_depth(depth: int, confirmed: bool):
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "another process"])
+async def test_a_question_from_any_depth(depth: int, confirmed: bool, elsewhere: bool):
     """A question surfaces, whatever is around it; the answer goes on inside, then outside."""
     agent = Agent(name="n0", tools=[GATED])
     for level in range(1, depth + 1):
@@ -132,6 +133,9 @@ async def test_a_question_from_any_depth(depth: int, confirmed: bool):
     at = await Desk(agent, [*down, call("pay", amount=5), *up]).open()
     await at.say()
     assert len(at.asked) == 1
+    if elsewhere:
+        asked, at = at.asked, Desk(agent, at.model, service=at.service)
+        at.asked = asked
     assert texts(await at.answer(confirmed)) == [f"Up {depth}."]
     inner = [r for r in results((await at.session()).events) if "paid" in r]
     assert len(inner) == confirmed

@@ -11,12 +11,13 @@ from agents import Companions, SessionKey, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.decide import decide
 from bot.approvals.records import REMEDY
 from bot.approvals.terms import Policy, Vote
 from bot.clock import Clock, Sweep, Walk, close_due
 from bot.index import Index
 from tests.bot.approvals.conftest import put
-from tests.bot.approvals.samples import ASKED, KEY, approval
+from tests.bot.approvals.samples import ASKED, KEY, approval, click
 
 
 @asynccontextmanager
@@ -160,6 +161,33 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         assert await index.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.audited() == [KEY]
+
+
+async def test_the_walk_wakes_a_session_whose_bell_was_lost(store_url: str):
+    """Decided, and nobody was told: the next walk makes the session due, once it has something."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        asked = await put(slot)
+        walk = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant)
+        await walk.step()
+        assert await index.claim(9, lease=1000) == []
+        assert (await decide(slot, KEY, click(asked), index=())).kind == "decided"
+        assert await index.claim(9, lease=1000) == []
+        await walk.step()
+        assert [claim.key for claim in await index.claim(9, lease=1000)] == [KEY]
+
+
+async def test_a_request_of_a_session_that_is_gone_is_struck_off(store_url: str):
+    """Whatever waits for nobody's session is looked at once and forgotten."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        asked = await put(slot, left=-1)
+        await index.send(index.approval_due(KEY, asked.id, 1))
+        await slot.delete(KEY)
+        assert await close_due(slot, index) == 1
+        assert await close_due(slot, index) == 0
+        assert await client.zcard(f"b:{{due:{KEY.tenant}}}:appr") == 0
+        assert await slot.read(KEY) is None
 
 
 async def test_the_walk_goes_a_few_sessions_at_a_time(store_url: str, monkeypatch):

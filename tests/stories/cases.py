@@ -146,7 +146,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
         f"{WHO}::test_nobody_left_is_told_at_once",
         f"{DECIDE}::test_a_request_without_approvers_is_closed",
         f"{DECIDE}::test_no_such_session",
-        "bot/test_clock.py::test_the_walk_lists_approvals_again",
+        "bot/test_clock.py::test_a_request_of_a_session_that_is_gone_is_struck_off",
     ),
     "openclaw#98576, kirocrew#377 what was cancelled still has its buttons": (
         f"{CLICKS}::test_a_click_on_what_was_withdrawn",
@@ -170,7 +170,7 @@ CASES: Mapping[str, tuple[str, ...]] = {
         f"{AGAIN}::test_rolled_back_it_runs",
     ),
     "strands#3076, openai-agents-js#916 a question inside an agent that is a tool": (
-        f"{RUNS}::test_every_path_is_gated",
+        "agents/test_agent_tool.py::test_a_question_from_any_depth",
         "agents/test_properties.py::test_a_cut_changes_nothing",
     ),
     "a2a-python#1188 an old snapshot overwrites a newer one": (
@@ -181,8 +181,8 @@ CASES: Mapping[str, tuple[str, ...]] = {
         "agents/test_runner.py::test_two_runs_at_once",
     ),
     "trigger.dev#2295 decided, and still waiting": (
+        "bot/test_clock.py::test_the_walk_wakes_a_session_whose_bell_was_lost",
         "bot/test_index.py::test_a_ring_survives_done",
-        "bot/test_clock.py::test_the_walk_lists_approvals_again",
     ),
     "convex agent#354 dozens of calls in one turn": (
         f"{WAITING}::test_two_hundred_calls_of_one_turn",
