@@ -122,8 +122,10 @@ def _power_loss(appendfsync: str | None) -> Iterator[Finding]:
             told = "the store leaves to its system when to write to disk (appendfsync no)"
             yield Finding("warn", f"{told}: a power loss takes the last half minute away")
         case "everysec":
-            told = "a power loss takes the store's last second away (appendfsync everysec)"
-            yield Finding("note", f"{told}; with appendfsync always it takes nothing")
+            told = (
+                "a power loss, or a kill while its disk is slow, takes the store's last second away"
+            )
+            yield Finding("note", f"{told} (appendfsync everysec); with always nothing is lost")
         case _:
             told = "the store does not tell how often it writes to disk"
             yield Finding("note", f"{told}: with appendfsync always a power loss takes nothing")

@@ -17,6 +17,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
 | `{slack:<t>:<method>:<channel>}:until` | string | Slack wants no such call sooner | that long |
+| `{boot}:marker` | hash | since when the store remembers, when found emptied (ms) | always |
 | `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
