@@ -41,7 +41,8 @@ AGAIN = "That did not open in time. Please click again."
 _ACTS: Mapping[str, Act] = MappingProxyType({REJECT: "reject", FORM: "approve"})
 """What the buttons that ask for more are about."""
 _STAMP = re.compile(r"\d+\.\d+")
-SAVING = "It is decided, and not yet saved on the second server; the card will follow."
+SAVING = "Saved here, but not yet on the second server; the card will follow."
+TAKEN = ("decided", "counted", "withdrawn")
 OUTSIDER = "Only people of this workspace can use this."
 
 Lost = Callable[[float], Awaitable[bool]]
@@ -131,9 +132,8 @@ class Clicks:
         outcome = await self._decided(key, decision)
         if outcome.kind == "invalid":
             return _beside(sent, outcome.problems, otherwise=outcome.sentence)
-        if outcome.kind not in ("decided", "counted"):
-            return _instead(sentence(outcome))
-        return _instead(SAVING) if outcome.code == "saving" else {}
+        taken = outcome.kind in ("decided", "counted") and outcome.code != "saving"
+        return {} if taken else _instead(sentence(outcome))
 
     async def withdraw(self, click: Click) -> str:
         """Withdraw what a click is about; what came of it, as mrkdwn."""
@@ -168,11 +168,10 @@ class Clicks:
             button=button, person=person, act=act, values=click.values, card=click.card
         )
         outcome = await self._decided(key, decision)
-        if outcome.code == "saving":
-            self.tell(click.by, click.place, SAVING)
-        elif outcome.kind not in ("decided", "withdrawn"):
+        saving = outcome.code == "saving"
+        if saving or outcome.kind not in ("decided", "withdrawn"):
             self.tell(click.by, click.place, sentence(outcome))
-        if self._mend and click.card and outcome.kind in ("already", "late"):
+        if self._mend and click.card and outcome.kind in ("already", "late") and not saving:
             self._later(self._mend(key, click.card))
 
     async def _decided(self, key: SessionKey, decision: Decision) -> Outcome:
@@ -186,6 +185,8 @@ class Clicks:
         )
         if outcome.kind == "unknown" and await self._is_lost(key, decision.card):
             outcome = replace(outcome, sentence=EMPTIED, code="emptied")
+        if outcome.kind in (*TAKEN, "already") and self._saved and not await self._saved(key):
+            outcome = replace(outcome, sentence=SAVING, people=(), code="saving")
         told = {
             "approval": decision.button.approval,
             "session": decision.button.session,
@@ -193,9 +194,7 @@ class Clicks:
             "act": decision.act,
             "kind": outcome.kind,
         }
-        if outcome.kind in ("decided", "counted", "withdrawn"):
-            if self._saved and not await self._saved(key):
-                outcome = replace(outcome, code="saving")
+        if outcome.kind in TAKEN:
             logs.info("approval.decided", **told)
         elif outcome.kind == "unknown":
             logs.warning("click.unknown", **told)

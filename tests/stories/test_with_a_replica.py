@@ -56,10 +56,10 @@ async def test_a_replica_that_hears_nothing(office: Office, stores: Pair):
     thread, card = await asked(office)
     stores.freeze()
     assert (await office.slack.click("max", card, "approve")).ok
-    await office.note("max", "not yet saved on the second server")
+    await office.note("max", "not yet on the second server")
     assert buttons(await told(office, card, SAVING)) == ["approve", "reject"]
     assert (await office.slack.click("mia", card, "approve")).ok
-    await office.note("mia", "already")
+    await office.note("mia", "not yet on the second server")
     assert "Approved" not in full_text(office.now(card))
     assert office.amounts() == []
     stores.thaw()
@@ -102,6 +102,6 @@ async def test_a_modal_says_that_it_is_being_saved(office: Office, stores: Pair)
     stores.freeze()
     sent = await office.slack.submit("max", {"reason": "too dear"})
     assert sent.ok
-    assert "not yet saved" in str(office.slack.modals("max"))
+    assert "not yet on the second server" in str(office.slack.modals("max"))
     stores.thaw()
     await office.closed(card, "Rejected")
