@@ -4,10 +4,12 @@ An async function runs here, a plain one in a thread; a generator runs to its en
 """
 
 import asyncio
+import contextvars
 import copy
 import functools
 import inspect
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from agents.runtime.context import ToolContext
@@ -15,6 +17,9 @@ from agents.runtime.declarations import REQUIRED, Signature, parameters_of
 from agents.runtime.errors import UsageError
 from agents.runtime.foreign import contained, named
 from agents.runtime.results import Yielded
+
+THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="tool")
+"""Where plain functions run: apart from the loop's own threads, which look up hosts' addresses."""
 
 
 class Beside:
@@ -52,10 +57,16 @@ class Beside:
 async def called(call: functools.partial[Any]) -> Any:
     """What a function of any kind returns; of a generator's yields, a Yielded."""
     with contained():
-        value = call() if _is_async(call.func) else await asyncio.to_thread(_whole, call)
+        value = call() if _is_async(call.func) else await _in_thread(call)
         if inspect.isasyncgen(value):
             return await _drain_async(value)
         return await value if inspect.isawaitable(value) else value
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    context = contextvars.copy_context()
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(THREADS, context.run, _whole, call)
 
 
 def _is_async(func: Callable[..., Any]) -> bool:

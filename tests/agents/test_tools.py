@@ -146,6 +146,31 @@ async def test_a_plain_function_runs_in_a_thread(func: Callable[..., Any], in_ma
     assert found == (in_main, "here")
 
 
+async def test_slow_plain_functions_do_not_hold_up_the_others():
+    """Twenty bodies that wait keep neither another tool nor the look-up of a host waiting."""
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def wait() -> str:
+        begun.release()
+        gate.wait()
+        return "waited"
+
+    slow, quick = FunctionTool(wait), FunctionTool(threading.active_count)
+    waiting = [
+        asyncio.create_task(slow.run_async(args=bound(slow, {}), tool_context=CONTEXT))
+        for _ in range(20)
+    ]
+    try:
+        for _ in waiting:
+            assert await asyncio.to_thread(begun.acquire, timeout=5)
+        assert await quick.run_async(args=bound(quick, {}), tool_context=CONTEXT)
+        assert await asyncio.get_running_loop().getaddrinfo("localhost", 80)
+        assert not any(task.done() for task in waiting)
+    finally:
+        gate.set()
+    assert await asyncio.gather(*waiting) == ["waited"] * 20
+
+
 def failing(kind: str) -> None:
     """Fail in a way."""
     if kind == "stop":
