@@ -26,6 +26,8 @@ from bot.slack.blocks.arguments import HIDDEN, concealed
 
 NOT_FOUND = 1
 EVENTS_SHOWN = 20
+GO_ON = "Please go on."
+"""What is put to a session in which a decision or a result, not words, came last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +171,22 @@ async def grave(desk: Desk, given: argparse.Namespace) -> int:
 
 
 async def raised(desk: Desk, given: argparse.Namespace) -> int:
-    """Put the last words of a person into the session once more."""
+    """Put what a person said last into the session once more."""
     key = await _dead(desk, given)
-    view = await desk.slot.read(key, parts=("events",)) if key else None
-    said = [e for e in (view.events if view else ()) if e.author == "user" and e.texts()]
-    if key is None or view is None or not said:
+    if key is None:
         return NOT_FOUND
-    content: JsonValue = {"role": "user", "parts": [{"text": text} for text in said[-1].texts()]}
+    view = await desk.slot.read(key, parts=("events",))
+    said = [event for event in (view.events if view else ()) if event.author == "user"]
+    if view is None or not said:
+        print("Nobody has said anything there that could be tried again.")
+        return NOT_FOUND
+    words = list(said[-1].texts())
+    content: JsonValue = {"role": "user", "parts": [{"text": text} for text in words or [GO_ON]]}
     entry = Entry(
         id=f"retry:{view.version}", body={"content": content, "user_id": said[-1].user_id}
     )
     await desk.slot.ingest(key, entry, index=(*desk.index.ring(key), *desk.index.raised(key)))
-    print("It is tried again.")
+    print("It is tried again." if words else f"A decision was last: the agent is told {GO_ON!r}")
     return 0
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from agents import Event
 from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import verify
 from bot.approvals.anchor import anchor
@@ -19,6 +21,7 @@ from bot.approvals.board import listed, reference
 from bot.approvals.operator import Ruling, rule
 from bot.approvals.request import Approval
 from bot.cli import main, parser
+from bot.console import GO_ON
 from bot.index import SEEN, Index
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
@@ -164,17 +167,40 @@ def test_an_act_has_to_be_named(capsys):
     assert "ACT" in capsys.readouterr().err
 
 
-async def test_a_turn_that_was_given_up_is_found_and_tried_again(desk, typed: Typed):
-    """It is listed and shown without anybody's words; retry puts those into the inbox once more."""
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        pytest.param([{"text": "pay, please"}], "pay, please", id="words"),
+        pytest.param(
+            [{"function_response": {"id": "1-0", "name": "ask", "response": {"confirmed": True}}}],
+            GO_ON,
+            id="a decision",
+        ),
+    ],
+)
+async def test_a_turn_that_was_given_up_is_found_and_tried_again(desk, typed: Typed, parts, words):
+    """It is listed and shown without anybody's words; retry puts what was said last once more."""
     slot, index, _ = desk
     await index.send(index.buried(KEY))
     status, told = await typed("dead", "list")
     assert (status, told.split()[-1]) == (0, str(KEY))
+    status, told = await typed("dead", "retry", str(KEY))
+    assert (status, "Nobody has said anything" in told) == (1, True)
+    begun = await slot.begin(KEY, owner="w", lease=1_000)
+    content = {"role": "user", "parts": parts}
+    said = Event(invocation_id="i", author="user", user_id="UANA", content=content)
+    commit = Commit(id="c1", fence=begun.fence, version=begun.version, events=[said])
+    await slot.commit(KEY, commit)
     status, told = await typed("dead", "show", str(KEY))
-    assert status == 0
-    before = await slot.read(KEY, parts=("events",))
-    said = any(event.author == "user" and event.texts() for event in before.events)
-    assert (await typed("dead", "retry", str(KEY)))[0] == (0 if said else 1)
-    after = await slot.read(KEY, parts=())
-    assert after.inbox == before.inbox + said
+    assert (status, "pay" in told) == (0, False)
+    assert (await typed("dead", "retry", str(KEY)))[0] == 0
+    await slot.release(KEY, begun.fence)
+    head = (await slot.begin(KEY, owner="w", lease=1_000)).head
+    assert (head.body["user_id"], head.body["content"]["parts"]) == ("UANA", [{"text": words}])
+    assert (await typed("dead", "list"))[1] == ""
+    assert (await typed("dead", "retry", str(KEY)))[0] == 1
+
+
+async def test_nothing_is_tried_again_where_no_turn_was_given_up(desk, typed: Typed):
+    """A session that is not listed is left alone."""
     assert (await typed("dead", "retry", "nowhere"))[0] == 1
