@@ -21,8 +21,9 @@ class ApprovalPolicy:
     `{"cfo": 1, "finance": 2}` is one of the first or two of the second. `rejections` close it.
 
     `tiers` are policies for calls whose arguments meet a condition such as `amount > 1000`: the
-    last one that is met stands in place of this policy, and an argument that cannot be compared
-    meets it. `notify` are those who get a card or a mention, None means the approvers.
+    last one that is met stands in place of this policy; where an argument cannot be compared, the
+    tier has to be met as well as what stands without it. `notify` are those who get a card or a
+    mention, None means the approvers.
 
     `expires` counts from the asking and `run_within` from the approval, None means never. With
     `working_hours` only those of the deployment's calendar count. `reminders` and the keys of

@@ -1,10 +1,16 @@
-"""Conditions on a call's arguments, such as `amount > 1000`: pure, and strict when in doubt."""
+"""Conditions on a call's arguments, such as `amount > 1000`: pure, and sure or silent.
+
+A Decimal stands in a call as text, so digits in text are a number beside a number. Two texts that
+are numbers, or moments with their zones, must compare alike as such and as texts.
+"""
 
 import json
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -13,9 +19,18 @@ from pydantic import JsonValue
 _FORM = re.compile(
     r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*(>=|<=|==|!=|>|<|\bin\b)\s*(\S.*?)\s*", re.DOTALL
 )
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
-    {">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
+_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
+_SIGNS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
+    {
+        ">": operator.gt,
+        ">=": operator.ge,
+        "<": operator.lt,
+        "<=": operator.le,
+        "==": operator.eq,
+        "!=": operator.ne,
+    }
 )
+_ORDERS = frozenset({">", ">=", "<", "<="})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +41,18 @@ class Condition:
     sign: str
     value: JsonValue
 
-    def met(self, args: Mapping[str, JsonValue]) -> bool:
-        """Whether a call meets it; one that cannot be compared does, for the stricter counts."""
+    def met(self, args: Mapping[str, JsonValue]) -> bool | None:
+        """Whether a call meets it; None when its argument cannot be compared, or is not there."""
         found: JsonValue = dict(args)
         for name in self.path:
             if not isinstance(found, dict) or name not in found:
-                return True
+                return None
             found = found[name]
-        match self.sign:
-            case "==":
-                return _same(found, self.value)
-            case "!=":
-                return not _same(found, self.value)
-            case "in":
-                members = self.value if isinstance(self.value, list) else []
-                return any(_same(found, member) for member in members)
-            case sign:
-                return not _alike(found, self.value) or _ORDERS[sign](found, self.value)
+        if self.sign != "in":
+            return _compared(found, self.sign, self.value)
+        members = self.value if isinstance(self.value, list) else []
+        answers = [_compared(found, "==", member) for member in members]
+        return True if True in answers else (None if None in answers else False)
 
 
 def condition(text: str) -> Condition:
@@ -74,11 +84,36 @@ def _is_number(value: JsonValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _alike(one: JsonValue, other: JsonValue) -> bool:
-    return (_is_number(one) and _is_number(other)) or (
-        isinstance(one, str) and isinstance(other, str)
-    )
+def _compared(found: JsonValue, sign: str, value: JsonValue) -> bool | None:
+    """What a comparison says in every way these two can be read; None if in none, or not alike."""
+    answers = {_SIGNS[sign](one, other) for one, other in _readings(found, value)}
+    return answers.pop() if len(answers) == 1 else None
 
 
-def _same(one: JsonValue, other: JsonValue) -> bool:
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+def _readings(found: JsonValue, value: JsonValue) -> Iterator[tuple[Any, Any]]:
+    """The pairs that two values are when both are of one kind."""
+    if value is None:
+        yield found is None, True
+    elif type(found) is type(value) and isinstance(value, list | dict):
+        yield json.dumps(found, sort_keys=True), json.dumps(value, sort_keys=True)
+    elif type(found) is type(value) and isinstance(value, str | bool):
+        yield found, value
+    for kind in (_number, _moment):
+        one, other = kind(found), kind(value)
+        if one is not None and other is not None:
+            yield one, other
+
+
+def _number(value: JsonValue) -> Decimal | None:
+    if isinstance(value, str):
+        return Decimal(value) if _DIGITS.fullmatch(value) else None
+    return Decimal(repr(value)) if _is_number(value) else None
+
+
+def _moment(value: JsonValue) -> datetime | None:
+    """A date and time with its zone."""
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return moment if moment and moment.tzinfo else None

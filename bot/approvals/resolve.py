@@ -5,7 +5,7 @@ stricter counts. So nothing a deployment says can loosen what a tool says, nor t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from pydantic import JsonValue
@@ -18,6 +18,10 @@ from bot.approvals.terms import OPERATOR, Policy, Quota, Vote, is_person, reache
 
 Members = Mapping[str, Sequence[str] | None]
 """Who stands behind a name; None when that could not be looked up just now."""
+
+
+EVERYBODY = "default approvers"
+"""A name that stands for nobody, where default approvers are meant and there are none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +84,19 @@ def members(names: Sequence[str], groups: Members) -> tuple[tuple[str, ...], tup
 
 
 def chosen(
-    declared: Sequence[ApprovalPolicy], args: Mapping[str, JsonValue]
+    declared: Sequence[ApprovalPolicy],
+    args: Mapping[str, JsonValue],
+    *,
+    everybody: Sequence[str] = (),
 ) -> tuple[ApprovalPolicy, ...]:
-    """The policies for these arguments: of each one's tiers the last one that is met."""
-    return tuple(_tier(policy, args) for policy in declared) or (ApprovalPolicy(expires=None),)
+    """The policies for these arguments: of each one's tiers the last one that is met.
+
+    A tier whose argument cannot be compared counts beside whatever would stand without it, so that
+    the stricter is met; there `everybody`, the default approvers, is who a policy without names
+    means, and nobody takes over.
+    """
+    found = tuple(each for policy in declared for each in _tiers(policy, args, everybody))
+    return found or (ApprovalPolicy(expires=None),)
 
 
 def resolve(
@@ -178,9 +191,29 @@ def named(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, 
     return tuple(found)
 
 
-def _tier(policy: ApprovalPolicy, args: Mapping[str, JsonValue]) -> ApprovalPolicy:
-    met = [tier for when, tier in policy.tiers.items() if condition(when).met(args)]
-    return _tier(met[-1], args) if met else policy
+def _tiers(
+    policy: ApprovalPolicy, args: Mapping[str, JsonValue], everybody: Sequence[str]
+) -> tuple[ApprovalPolicy, ...]:
+    """What stands in place of a policy: it or one tier, and the later ones that nobody can tell."""
+    sure, unsure = policy, list[ApprovalPolicy]()
+    for when, tier in policy.tiers.items():
+        met = condition(when).met(args)
+        if met:
+            sure, unsure = tier, []
+        elif met is None:
+            unsure.append(tier)
+    own = (policy,) if sure is policy else _tiers(sure, args, everybody)
+    if not unsure:
+        return own
+    beside = (each for tier in unsure for each in _tiers(tier, args, everybody))
+    return tuple(_alone(each, everybody) for each in (*own, *beside))
+
+
+def _alone(policy: ApprovalPolicy, everybody: Sequence[str]) -> ApprovalPolicy:
+    """A policy as a rule of its own beside others, whose names take nobody else's place."""
+    named = policy.approvers or policy.any_of
+    approvers = policy.approvers if named else (tuple(everybody) or (EVERYBODY,))
+    return replace(policy, approvers=approvers, notify=None, escalate={})
 
 
 def _rules(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[tuple[Quota, ...], ...]:

@@ -48,7 +48,7 @@ class Rules:
     def declared(self, question: Question | Approval) -> tuple[ApprovalPolicy, ...]:
         """The policies for one call, as its arguments want them."""
         found = self.policies.get(f"{question.agent}.{question.tool}", ())
-        return chosen(found, question.args)
+        return chosen(found, question.args, everybody=self.defaults.approvers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
