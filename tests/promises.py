@@ -79,8 +79,8 @@ PROMISES = {
     8: Promise(
         "A click is authentic and fits its card.",
         "bot/approvals/decide.py",
-        "if elsewhere or not decision.button.fits(approval):",
-        "if False:",
+        "foreign = elsewhere or not decision.button.fits(approval)",
+        "foreign = False",
         "tests/bot/approvals/test_decide.py::test_a_forged_button",
     ),
     9: Promise(

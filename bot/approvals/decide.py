@@ -55,14 +55,17 @@ async def decide(
             return UNKNOWN
         now, head = view.now, view.audit_head
         elsewhere = is_elsewhere(approval, decision.card, view.places)
-        if elsewhere or not decision.button.fits(approval):
-            return UNKNOWN
-        if approval.policy.groups and standing:
+        foreign = elsewhere or not decision.button.fits(approval)
+        if approval.policy.groups and standing and not foreign:
             names = await standing(decision.person.id, approval.policy.groups)
             if names is None:
                 return replace(UNSURE, approval=approval)
             decision = replace(decision, person=replace(decision.person, names=names))
-        answer = weigh(approval, decision, now=now, run_for=run_for)
+        answer = (
+            replace(UNKNOWN, approval=approval)
+            if foreign
+            else weigh(approval, decision, now=now, run_for=run_for)
+        )
         if isinstance(answer, Outcome):
             declined = await _declined(
                 slot, key, decision, answer=answer, now=now, head=head, index=index
@@ -125,16 +128,18 @@ async def _declined(
 ) -> Outcome | None:
     """What a decision that does not count leaves behind; None when somebody was faster.
 
-    A late one closes its approval, a refused one is in the audit.
+    A late one closes its approval; a refused one, or one by a button that is not its own, is in the
+    audit.
     """
     approval = answer.approval
+    answer = UNKNOWN if answer.kind == "unknown" else answer
     if approval is None or approval.status != "pending":
         return answer
     if answer.kind == "late":
         closed = await settle(slot, key, approval.id, index=index)
         return replace(answer, approval=closed)
-    if answer.kind == "refused":
-        tried = attempt(approval, decision, code=answer.code, now=now, head=head)
+    if answer.kind in ("refused", "unknown"):
+        tried = attempt(approval, decision, code=answer.code or "foreign", now=now, head=head)
         noted = await slot.decide(key, tried)
         return answer if noted.kind == "ok" else None
     return answer

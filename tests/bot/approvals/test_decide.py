@@ -219,13 +219,16 @@ async def test_a_rejection_needs_no_values(slot: Slot):
     ],
 )
 async def test_a_forged_button(slot: Slot, field):
-    """A button that was on no card of this request decides nothing."""
+    """A button that was on no card of this request decides nothing, and stands in the audit."""
     asked = await put(slot)
     decision = click(asked)
     forged = replace(decision, button=replace(decision.button, **{field: "forged"}))
     outcome = await decide(slot, KEY, forged)
     assert (outcome.kind, outcome.approval) == ("unknown", None)
-    assert (await kept(slot)).rev == 1
+    assert ((await kept(slot)).status, (await kept(slot)).votes) == ("pending", ())
+    chain = (await slot.read(KEY, parts=("audit",))).audit
+    codes = [(entry["person"], entry["code"]) for entry, _ in chain]
+    assert codes == ([] if field == "approval" else [("UBOSS", "foreign")])
 
 
 async def test_buttons_of_two_cards_cannot_be_swapped(slot: Slot):
