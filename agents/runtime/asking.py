@@ -11,16 +11,16 @@ from pydantic import JsonValue
 from agents.runtime import transfer
 from agents.runtime.budget import Budget
 from agents.runtime.compaction import INSTRUCTION, due, transcript
-from agents.runtime.context import State, ToolContext
+from agents.runtime.context import ToolContext
 from agents.runtime.errors import AgentsError, ModelError, ModelUnavailable
 from agents.runtime.events import Compaction, Event, EventActions
 from agents.runtime.held import Held
 from agents.runtime.history import contents, contents_until
 from agents.runtime.hooks import Hooks
 from agents.runtime.instruction import instruction
-from agents.runtime.jsonable import to_json
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 from agents.runtime.outcome import spoken
+from agents.runtime.state import State
 from agents.runtime.steps import CallModel
 
 log = logging.getLogger(__name__)
@@ -207,8 +207,7 @@ class Asking:
         return {cid for cid, tool in calls if cid and tool and tool.is_long_running}
 
     def _delta(self, event: Event) -> dict[str, JsonValue]:
-        changed = self.context.state.delta()
-        delta = cast("dict[str, JsonValue]", to_json(changed)) if changed else {}
+        delta = dict(self.context.actions.told(self.context.state.delta()).state_delta)
         key = self.step.agent.output_key
         if key and event.parts and not event.get_function_calls():
             delta[key] = "".join(event.texts())

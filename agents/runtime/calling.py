@@ -6,6 +6,7 @@ import inspect
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from google.genai import types
@@ -15,7 +16,7 @@ from agents.runtime import gate
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
-from agents.runtime.context import ConfirmationRequest, State, ToolContext
+from agents.runtime.context import ConfirmationRequest, ToolContext
 from agents.runtime.errors import SessionConflict, StoreUnavailable, ToolError
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained
@@ -26,6 +27,7 @@ from agents.runtime.outcome import Ask, Outcome, Report
 from agents.runtime.payload import schema_of
 from agents.runtime.results import Yielded, failure, result_of, unknown_tool
 from agents.runtime.slot.port import Start, Started
+from agents.runtime.state import Live, State
 from agents.runtime.steps import RunTools
 from agents.runtime.story import Call
 from agents.runtime.tools import Tool
@@ -44,7 +46,7 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
 
     Raises SessionConflict and StoreUnavailable, once every body has ended.
     """
-    live = held.view(step.calls[0].invocation, step.calls[0].branch)
+    live = Live(_state(held, step))
     callings = [Calling(held, step, call, live=live, hooks=hooks) for call in step.calls]
     if len(callings) == 1:
         outcome = await callings[0].outcome()
@@ -55,15 +57,32 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     for outcome in found:
         if isinstance(outcome, BaseException):
             raise outcome
-    return [outcome for outcome in found if isinstance(outcome, Outcome)]
+    return [_settled(outcome, live) for outcome in found if isinstance(outcome, Outcome)]
+
+
+def _state(held: Held, step: RunTools) -> dict[str, Any]:
+    """The state a batch begins with, or goes on with where some of its bodies have ended."""
+    state = held.view(step.calls[0].invocation, step.calls[0].branch)
+    ended = [held.results[call.id] for call in step.calls if call.id in held.results]
+    for result in ended:
+        state |= Report.model_validate(result).actions.state_delta
+    return state
+
+
+def _settled(outcome: Outcome, live: Live) -> Outcome:
+    """The outcome with the state as it is at the end of its batch."""
+    report = outcome.report
+    delta = report.actions.state_delta
+    if not delta:
+        return outcome
+    actions = report.actions.told(live.settled(delta))
+    return replace(outcome, report=report.model_copy(update={"actions": actions}))
 
 
 class Calling:
     """One call of one session in hand, on its way to an outcome."""
 
-    def __init__(
-        self, held: Held, step: RunTools, call: Call, *, live: dict[str, Any], hooks: Hooks
-    ) -> None:
+    def __init__(self, held: Held, step: RunTools, call: Call, *, live: Live, hooks: Hooks) -> None:
         """Work on `call`; the calls of a batch share the `live` state."""
         self.held = held
         self.agent = agent = step.agent
@@ -101,6 +120,7 @@ class Calling:
         except (SessionConflict, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
+            self._forget()
             return self._lost() if self.interrupted and not self.ran else self._failed(error)
 
     def _known(self) -> Outcome | None:
@@ -287,6 +307,7 @@ class Calling:
             with contained():
                 value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
+            self._forget()
             mended = await self._mended(error, bound.values)
             return self._failed(error) if mended is None else self._answered(mended)
         log.info("tool.finished", extra={**told, "took_s": round(time.monotonic() - begun, 3)})
@@ -333,8 +354,7 @@ class Calling:
             shown=ToolConfirmation(hint=request.hint, payload=begun),
             placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
         )
-        actions = _actions(self.context) if dynamic else EventActions()
-        return self._reported(Report(actions=actions, ask=ask))
+        return self._reported(Report(actions=_actions(self.context), ask=ask))
 
     def _asked_anew(self, question: Question, *, changes: list[str]) -> Outcome:
         """The same question once more, for what people agreed to does not stand any more."""
@@ -390,8 +410,15 @@ class Calling:
         digest = gate.digest_of(question, branch=self.call.branch, tenant=self.held.key.tenant)
         return question.model_copy(update={"digest": digest})
 
+    def _forget(self) -> None:
+        """What a failing call changed so far is lost."""
+        self.context.state.forget()
+        self.context.actions = EventActions()
+
     def _answered(self, response: Response) -> Outcome:
-        return Outcome(call=self.call, report=Report(response=response))
+        """An answer that no body gave; what the hooks wrote to the state counts."""
+        actions = EventActions(state_delta=_actions(self.context).state_delta)
+        return Outcome(call=self.call, report=Report(response=response, actions=actions))
 
     def _failed(self, error: Exception) -> Outcome:
         name = self.call.name
@@ -408,13 +435,7 @@ def _secrets(tool: Tool) -> tuple[str, ...]:
 
 
 def _actions(context: ToolContext) -> EventActions:
-    delta = context.state.delta()
-    if not delta:
-        return context.actions
-    plain = cast(Response, to_json(delta))
-    return context.actions.model_copy(
-        update={"state_delta": {**context.actions.state_delta, **plain}}
-    )
+    return context.actions.told(context.state.delta())
 
 
 def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:

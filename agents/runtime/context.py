@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,53 +11,7 @@ from pydantic import BaseModel, JsonValue
 from agents.runtime.confirmation import ToolConfirmation
 from agents.runtime.events import EventActions
 from agents.runtime.jsonable import to_json
-
-
-class State(MutableMapping[str, Any]):
-    """A session's state as one call sees it: a view that remembers what was changed.
-
-    Prefixes: `app:` belongs to everybody, `user:` to the person, `temp:` to this invocation, no
-    prefix to the session. Values are JSON. Writing is seen at once by calls that run beside this
-    one, and is stored with the call's response.
-    """
-
-    def __init__(self, live: dict[str, Any] | None = None) -> None:
-        """Look at `live`, which may be shared by the calls of one batch."""
-        self._live: dict[str, Any] = {} if live is None else live
-        self._written: dict[str, Any] = {}
-        self._seen: dict[str, Any] = {}
-
-    def __getitem__(self, key: str) -> Any:
-        """The value under a key; a list or dict may be changed in place."""
-        value = self._live[key]
-        if type(value) in (dict, list):
-            self._seen.setdefault(key, copy.deepcopy(value))
-        return value
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        """Set a key; stored with the call's response."""
-        self._live[key] = self._written[key] = value
-
-    def __delitem__(self, key: str) -> None:
-        """Forget a key: it reads as None from now on."""
-        self[key] = None
-
-    def __iter__(self) -> Iterator[str]:
-        """The keys there are."""
-        return iter(self._live)
-
-    def __len__(self) -> int:
-        """How many keys there are."""
-        return len(self._live)
-
-    def to_dict(self) -> dict[str, Any]:
-        """A copy of what is there."""
-        return copy.deepcopy(self._live)
-
-    def delta(self) -> dict[str, Any]:
-        """What was written or changed in place since this view was made."""
-        changed = {k: self._live[k] for k, old in self._seen.items() if self._live[k] != old}
-        return {**changed, **self._written}
+from agents.runtime.state import State
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,12 +1,14 @@
 """What a session is made of: events, each at its version, each what one step brought about."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from agents.runtime.confirmation import Question, ToolConfirmation
+from agents.runtime.jsonable import to_json
 
 
 class Compaction(BaseModel):
@@ -19,8 +21,11 @@ class Compaction(BaseModel):
 class EventActions(BaseModel):
     """What an event changes besides what it says.
 
-    `requested_tool_confirmations` maps a call's id to what a person is asked about it.
+    `requested_tool_confirmations` maps a call's id to what a person is asked about it. Setting a
+    field to what it is not raises pydantic's ValidationError.
     """
+
+    model_config = ConfigDict(validate_assignment=True)
 
     state_delta: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     skip_summarization: bool | None = None
@@ -29,6 +34,14 @@ class EventActions(BaseModel):
         default_factory=dict[str, ToolConfirmation]
     )
     compaction: Compaction | None = None
+
+    def told(self, state: Mapping[str, object]) -> "EventActions":
+        """These actions with what was written to the state besides, all of it JSON."""
+        if not (state or self.state_delta):
+            return self
+        delta = {**self.state_delta, **state}
+        plain = cast("dict[str, JsonValue]", to_json(delta))
+        return self.model_copy(update={"state_delta": plain})
 
 
 class Event(BaseModel):

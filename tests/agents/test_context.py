@@ -3,7 +3,7 @@
 import pytest
 
 from agents import ToolContext
-from agents.runtime.context import State
+from agents.runtime.state import Live, State
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_change_is_noticed(change, expected):
 
 def test_a_view():
     """A state is a mapping; its dict is a copy, and calls beside each other share what is live."""
-    live = {"a": [1]}
+    live = Live({"a": [1]})
     state, beside = State(live), State(live)
     state["b"] = 2
     assert (dict(beside), len(beside), "b" in beside) == ({"a": [1], "b": 2}, 2, True)
