@@ -10,7 +10,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 |---|---|---|---|
 | `{due:<t>}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
 | `{due:<t>}:wake` | list | at most 32 tokens that end a wait early | a minute |
-| `{due:<t>}:seen` | zset | `session|approval` -> when it was asked, open ones first | a month |
+| `{due:<t>}:seen` | zset | `session|approval` -> when it was asked, open ones ahead | a month |
 | `{mine:<t>:<name>}:appr` | zset | the same, of those that concern a person or group | a month |
 | `{due:<t>}:home` | zset | person -> when they opened their Home last (ms) | a month |
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
@@ -51,7 +51,7 @@ SEEN = 10_000
 MINE = 1_000
 HOMES = 10_000
 OPEN = 10**14
-"""Milliseconds by which an open approval is newer than every closed one, so that it stays."""
+"""Milliseconds before which an open approval is put, ahead of every closed one: oldest first."""
 DEAD = 1_000
 SEEN_LIVES = 30 * 24 * 3600
 ANCHORS = 400
@@ -180,7 +180,7 @@ class Index:
         self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
     ) -> Sequence[Command]:
         """The commands that have an approval of some moment found, by those it concerns as well."""
-        member, score = f"{key}|{approval}", at + OPEN * is_open
+        member, score = f"{key}|{approval}", OPEN - at if is_open else at
         lists = [(self._seen, SEEN), *((self._mine(name), MINE) for name in names)]
         found = [_first(each, member, score, most=most) for each, most in lists]
         audited = ("ZADD", self._audit, "GT", at, str(key))
@@ -249,7 +249,7 @@ class Index:
         return _text(kept) or anchor
 
     async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
-        """Approvals, at the most so many: session and id, open ones first, each newest first."""
+        """Some approvals, session and id: the open ones, oldest first, then the newest others."""
         [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
         return list((await self._read(self._seen, found)).values())
 

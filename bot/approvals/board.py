@@ -1,4 +1,4 @@
-"""The approvals people look at, the open ones first, by whom they concern."""
+"""The approvals people look at, by whom they concern: what is open, and the newest of the rest."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ class Lists(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """What one person has to do with approvals, each newest first."""
+    """What one person has to do with approvals: what waits is most urgent, others newest first."""
 
     waiting: tuple[Approval, ...] = ()
     asked: tuple[Approval, ...] = ()
@@ -39,7 +39,7 @@ class Inbox:
 
 
 class Board:
-    """Finds approvals across sessions, those named by hints: open ones first, then the newest."""
+    """Finds approvals across sessions, those named by hints: open ones, then the newest."""
 
     def __init__(
         self,
@@ -119,8 +119,9 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
     """What a person who stands for `names` has to do with these approvals."""
     held = frozenset(names)
     opened = [each for each in approvals if each.status == "pending" and not late(each, now=now)]
+    waiting = [each for each in opened if _waits_for(each, person, held)]
     return Inbox(
-        waiting=tuple(each for each in opened if _waits_for(each, person, held)),
+        waiting=tuple(sorted(waiting, key=_urgency)),
         asked=tuple(each for each in opened if each.requester == person),
         decided=tuple(
             each
@@ -129,6 +130,11 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
             and (each.requester == person or person in {vote.person for vote in each.votes})
         ),
     )
+
+
+def _urgency(approval: Approval) -> tuple[bool, int, int]:
+    """What ends first comes first, then what waits longest."""
+    return approval.deadline is None, approval.deadline or 0, approval.asked_at
 
 
 def _waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:

@@ -13,6 +13,7 @@ from bot.slack.payloads import Click, Command
 
 COMMAND = "/approvals"
 USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
+MORE = " on my Home tab"
 LISTED = 5
 """Approvals of each list: a message has fewer blocks than a Home."""
 
@@ -42,7 +43,8 @@ class Commands:
         verb, _, rest = command.text.strip().partition(" ")
         match verb.lower():
             case "" | "list":
-                blocks = inbox_blocks(await self._inbox(command.by.id), each=LISTED)
+                inbox = await self._inbox(command.by.id)
+                blocks = inbox_blocks(inbox, each=LISTED, where=MORE)
                 return _told("Your approvals", blocks)
             case "show":
                 return await self._show(rest, command.by.id)

@@ -3,8 +3,6 @@
 import json
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
 from bot.approvals.request import Approval, against, late
@@ -20,7 +18,8 @@ from bot.slack.blocks.arguments import (
     titled,
     values,
 )
-from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.entered import Entry, entered
+from bot.slack.blocks.inputs import fields, inputs, label
 from bot.slack.blocks.outcome import counted, outcome, rejection
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
@@ -218,25 +217,23 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     if approval.status == "rejected" and vote and vote.reason:
         blocks.append(paragraph(cut(f"Reason: {visible(vote.reason)[0]}", ENTERED_LIMIT)))
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
-        blocks += _entered(approval.payload)
+        blocks += _entered(approval)
     if result:
         told = visible(concealed(approval, result))[0]
         blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
     return blocks
 
 
-def _entered(payload: dict[str, JsonValue] | None) -> list[Block]:
-    if not payload:
-        return []
-    shown, _ = visible(json.dumps(payload, ensure_ascii=False))
-    pairs = [f"{titled(name)}: {_one_line(value)}" for name, value in payload.items()]
-    if len(shown) < ENTERED_LIMIT:
-        return [paragraph(cut("Entered: " + visible(", ".join(pairs))[0], ENTERED_LIMIT))]
-    return [paragraph(cut(f"Entered: {shown}", ENTERED_LIMIT))]
-
-
-def _one_line(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _entered(approval: Approval) -> list[Block]:
+    """What was filled in, in the order in which it was asked for."""
+    payload = dict(approval.payload or {})
+    told: list[Entry] = [
+        (label(field), field.schema, payload.pop(field.name))
+        for field in fields(approval)
+        if field.name in payload
+    ]
+    told += [(visible(titled(cut(name, 150)))[0], {}, value) for name, value in payload.items()]
+    return [entered(told)] if told else []
 
 
 def _terms(approval: Approval) -> str:

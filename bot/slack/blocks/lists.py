@@ -27,13 +27,19 @@ def home_view(inbox: Inbox) -> Block:
     return {"type": "home", "blocks": inbox_blocks(inbox)}
 
 
-def inbox_blocks(inbox: Inbox, *, each: int = EACH) -> list[Block]:
-    """The three lists of an inbox, so many of `each`."""
-    return [
-        *_list("Waits for you", inbox.waiting[:each], action=SHOW, more=len(inbox.waiting) - each),
-        *_list("Asked by you", inbox.asked[:each], action=WITHDRAW, more=len(inbox.asked) - each),
-        *_list("Decided", inbox.decided[:each], action="", more=len(inbox.decided) - each),
-    ]
+def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Block]:
+    """The three lists of an inbox, so many of `each`; `where` says where the others are."""
+    lists = (
+        ("Waits for you", inbox.waiting, SHOW),
+        ("Asked by you", inbox.asked, WITHDRAW),
+        ("Decided", inbox.decided, ""),
+    )
+    blocks: list[Block] = []
+    for title, approvals, action in lists:
+        blocks += _list(title, approvals[:each], action=action)
+        if (more := len(approvals) - each) > 0:
+            blocks.append(paragraph(f"… and {more} more{where}."))
+    return blocks
 
 
 def item(approval: Approval) -> list[Block]:
@@ -41,7 +47,7 @@ def item(approval: Approval) -> list[Block]:
     return [summary(approval), small(f"`{reference(approval)}` · {_state(approval)}")]
 
 
-def _list(title: str, shown: Sequence[Approval], *, action: str, more: int) -> Iterable[Block]:
+def _list(title: str, shown: Sequence[Approval], *, action: str) -> Iterable[Block]:
     yield {"type": "header", "text": {"type": "plain_text", "text": title, "emoji": False}}
     if not shown:
         yield paragraph("Nothing.")
@@ -49,8 +55,6 @@ def _list(title: str, shown: Sequence[Approval], *, action: str, more: int) -> I
         yield from item(approval)
         if row := _row(approval, action):
             yield actions(*row, block_id=f"{action}:{reference(approval)}")
-    if more > 0:
-        yield paragraph(f"… and {more} more.")
 
 
 def _row(approval: Approval, action: str) -> list[Block]:

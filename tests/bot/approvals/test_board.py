@@ -65,6 +65,16 @@ async def test_what_is_ones_own_is_found_among_many(store_url: str):
             asked = await put(slot, key=key, policy=others, requester="UY", asked_at=ASKED + n + 1)
             await index.send(listed(index, asked))
         assert (await board.of(["UBOSS"]))[0] == [old]
-        assert old not in await board.approvals()
+        assert (await board.approvals())[-1] == old
+        assert asked not in await board.approvals()
         assert await board.find(reference(old).upper()) == old
         assert await board.find("nonsense") is None
+
+
+def test_what_is_most_urgent_comes_first():
+    """By its deadline, then by how long it waits; what never ends comes last."""
+    soon = approval(id="1", deadline=DEADLINE - 1, asked_at=ASKED + 2)
+    old, new = approval(id="2"), approval(id="3", asked_at=ASKED + 1)
+    never = approval(id="4", deadline=None, asked_at=ASKED - 9)
+    found = inbox([never, new, old, soon], "UBOSS", names=(), now=ASKED)
+    assert found.waiting == (soon, old, new, never)

@@ -201,7 +201,12 @@ def test_terms(given: dict[str, Any], told: str) -> None:
             "The same as a request that is still open.",
             id="under other conditions",
         ),
-        pytest.param({}, {"status": "rejected", "decided_by": MAX}, f"by <@{MAX}>", id="rejected"),
+        pytest.param(
+            {}, {"status": "rejected", "decided_by": MAX}, f"decided by <@{MAX}>", id="rejected"
+        ),
+        pytest.param(
+            {}, {"status": "done"}, "The same as a request that was approved and has run.", id="ran"
+        ),
         pytest.param(
             {"args": {"team": "blue", "name": "x"}},
             {"args": {"team": "red", "name": "x"}, "status": "failed", "decided_by": MAX},
@@ -266,7 +271,7 @@ def test_a_card_shows_what_the_call_depends_on() -> None:
         pytest.param(approval(deadline=NOW - 1), "*Expired*", id="too late, not swept yet"),
         pytest.param(
             closed("approved", payload={"days": 2}, votes=[]),
-            "Entered: Days: 2",
+            "Entered: \ntext\nDays: \ntext\n2",
             id="what was entered",
         ),
     ],

@@ -10,7 +10,7 @@ from bot.approvals.board import Inbox
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks.inputs import fields
-from bot.slack.blocks.lists import home_view
+from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.validate import message_problems, view_problems
 from tests.bot.slack.samples import MAX, MIA, NOW, approval
 from tests.bot.slack.test_blocks import CLICK, closed, shown
@@ -120,3 +120,58 @@ def test_fields_come_as_they_were_written_down():
     properties = {name: {"type": "string"} for name in ("a", "b", "c", "d")}
     record = approval(payload_schema={"properties": properties, "required": ["d", "b", "gone"]})
     assert [field.name for field in fields(record)] == ["d", "b", "a", "c"]
+
+
+VALUES: dict[str, Any] = {
+    "who": {"type": "string", "format": "person"},
+    "when": {"type": "string", "format": "date-time"},
+    "sure": {"type": "boolean", "title": "Are you sure"},
+    "several": {"type": "array"},
+    "table": {"type": "object"},
+    "text": {"type": "string"},
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        pytest.param("who", MIA, {"type": "user", "user_id": MIA}, id="a person"),
+        pytest.param("who", "me", {"type": "text", "text": "me"}, id="nobody we know"),
+        pytest.param("when", "soon", {"type": "text", "text": "soon"}, id="no moment"),
+        pytest.param("when", "2026-12-24T15:00", "2026-12-24T15:00", id="a moment without a zone"),
+        pytest.param("when", "2026-12-24T15:00+01:00", "2026-12-24 14:00 UTC", id="a moment"),
+        pytest.param("sure", True, "Yes", id="yes"),
+        pytest.param("sure", False, "No", id="no"),
+        pytest.param("several", ["a", 2, True], "a, 2, Yes", id="several"),
+        pytest.param("several", [], "none", id="none of several"),
+        pytest.param("table", {"a": 1}, '{\\"a\\": 1}', id="something else"),
+        pytest.param("text", "pay\u202eme", "\\\\u{202E}", id="hidden characters"),
+        pytest.param("text", "x" * 5_000, "(5,000 characters in all)", id="a long text"),
+        pytest.param("gone", "x", "Gone: ", id="a field that is not asked for any more"),
+    ],
+)
+def test_what_was_entered_is_told_as_people_say_it(name: str, value: Any, told: Any):
+    """People by a mention, times in the reader's zone, yes and no, lists without brackets."""
+    record = closed("done").model_copy(
+        update={"payload": {name: value}, "payload_schema": {"properties": VALUES}}
+    )
+    card = blocks.card(record, now=NOW)
+    found = next(block for block in card.blocks if "Entered" in json.dumps(block))
+    wanted = json.dumps(told) if isinstance(told, dict) else told
+    assert wanted in json.dumps(found, ensure_ascii=False)
+    assert message_problems({"text": card.text, "blocks": list(card.blocks)}, update=True) == []
+
+
+def test_not_everything_entered_fits():
+    """A form of many long answers is counted, and Slack takes the card."""
+    payload = {f"f{n}": "x" * 400 for n in range(9)}
+    card = blocks.card(closed("done").model_copy(update={"payload": payload}), now=NOW)
+    assert "… and 5 more" in shown(card)
+    assert message_problems({"text": card.text, "blocks": list(card.blocks)}, update=True) == []
+
+
+def test_a_short_list_says_where_the_others_are():
+    """What a command has no room for is on the Home tab."""
+    waiting = tuple(approval(id=f"{n}-0") for n in range(7))
+    told = json.dumps(inbox_blocks(Inbox(waiting=waiting), each=5, where=" there"))
+    assert "and 2 more there." in told
