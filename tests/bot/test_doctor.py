@@ -1,5 +1,6 @@
 """What is wrong with a store, from what its INFO and its configuration say."""
 
+import asyncio
 import logging
 
 import pytest
@@ -167,3 +168,21 @@ async def test_a_store_that_is_not_there(free_port):
     async with Redis.from_url(f"redis://127.0.0.1:{free_port}/0") as client:
         with pytest.raises(StoreUnavailable, match="REDIS_URL does not answer"):
             await wait_for_store(client, seconds=0.3)
+
+
+async def test_a_store_that_is_full_of_connections_is_waited_for():
+    """Those of the release before are still there at a deploy; when one goes there is room."""
+    with server("--maxclients", "2") as url:
+        others = [await Redis.from_url(url).client() for _ in range(2)]
+        for other in others:
+            await other.ping()
+        async with connect(url, connections=1) as client:
+            waiting = asyncio.create_task(wait_for_store(client, seconds=10))
+            with pytest.raises(StoreUnavailable, match="max number of clients"):
+                async with connect(url, connections=1) as hasty:
+                    await wait_for_store(hasty, seconds=0.1)
+            assert not waiting.done()
+            for other in others:
+                await other.aclose()
+                await other.connection_pool.disconnect()
+            await asyncio.wait_for(waiting, 10)
