@@ -17,8 +17,8 @@ from agents import Entry, SessionKey, Slot
 from bot import logs
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board, reference
-from bot.approvals.operator import Ruling, rule
 from bot.approvals.request import Approval
+from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
 from bot.index import Index
 from bot.settings import Settings

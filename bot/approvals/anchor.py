@@ -13,7 +13,8 @@ WEEK = timedelta(days=7) // timedelta(milliseconds=1)
 Sessions = Callable[[], Awaitable[Sequence[SessionKey]]]
 """The sessions that have an audit."""
 Anchor = Mapping[str, Any]
-"""`{anchor, root, heads, lapses}`: a date, and by session the last hash and when it may be gone."""
+"""`{anchor, heads, lapses, prev, root}`: a date, by session the last hash and when it may be gone
+(milliseconds, None: not before it is settled), the root of the anchor before, and its own root."""
 
 
 def day_of(now: int) -> str:
@@ -21,10 +22,12 @@ def day_of(now: int) -> str:
     return datetime.fromtimestamp(now / 1000, UTC).date().isoformat()
 
 
-async def anchor(slot: Slot, sessions: Sequence[SessionKey], *, ttl: timedelta) -> Anchor | None:
+async def anchor(
+    slot: Slot, sessions: Sequence[SessionKey], *, ttl: timedelta, prev: str = ""
+) -> Anchor | None:
     """The anchor of now, by the store's clock; None when there is no audit at all.
 
-    `ttl` is how long a session that nobody touches is kept.
+    `ttl` is how long a session that nobody touches is kept, `prev` the root of the anchor before.
     """
     heads: dict[str, str] = {}
     lapses: dict[str, int | None] = {}
@@ -41,7 +44,8 @@ async def anchor(slot: Slot, sessions: Sequence[SessionKey], *, ttl: timedelta) 
         lapses[str(key)] = None if waits else max([kept, *ends])
     if not heads:
         return None
-    return {"anchor": day_of(now), "root": root(heads), "heads": heads, "lapses": lapses}
+    made = {"anchor": day_of(now), "heads": heads, "lapses": lapses, "prev": prev}
+    return {**made, "root": root(made)}
 
 
 def told(made: Anchor) -> str:

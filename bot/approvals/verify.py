@@ -4,15 +4,17 @@
 
 Each line of an export is `{session, entry, hash, prev}`; `hash` is the SHA-256 of the previous hash
 of that session and the entry as canonical JSON. A chain that was cut at its end is whole in itself:
-what shows the cut is an anchor, a line `{anchor, root, heads, lapses}` with the last hashes of one
-day, and its root, which was noted elsewhere and is handed in as ROOT.
+what shows the cut is an anchor, a line `{anchor, heads, lapses, prev, root}` with the last hashes
+of one day and when their sessions may be gone. `root` is the SHA-256 of the rest of the line, in which
+`prev` is the root of the anchor before: so the newest root, noted elsewhere and handed in as ROOT,
+shows what was changed in any of them.
 """
 
 import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -42,9 +44,10 @@ def link(previous: str, entry: object) -> str:
     return hashlib.sha256((previous + text).encode()).hexdigest()
 
 
-def root(heads: Mapping[str, str]) -> str:
-    """One hash over the last hashes of all sessions."""
-    text = "\n".join(f"{session} {head}" for session, head in sorted(heads.items()))
+def root(anchor: Mapping[str, Any]) -> str:
+    """The hash over all that an anchor says."""
+    told = {name: value for name, value in anchor.items() if name != "root"}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -63,20 +66,24 @@ def verify(
     """
     verdict = Verdict()
     seen: dict[str, set[str]] = {}
-    noted: list[Mapping[str, Any]] = [{"heads": anchors or {}}]
+    made: list[Mapping[str, Any]] = []
     for number, line in enumerate(lines, start=1):
         session, problem, found = _checked(line, verdict.heads)
-        if problem:
-            verdict.findings.append(Finding(number, session, problem))
         if "anchor" in found:
-            noted.append(found)
-            verdict.roots.add(str(found.get("root")))
+            problem = problem or _wrong_anchor(found, made)
+            made += [] if problem else [found]
         elif head := str(found.get("hash", "")):
             verdict.heads[session] = head
             seen.setdefault(session, set()).add(head)
-    for each in noted:
-        verdict.findings += _missing(each, seen, now=now)
-    missing = (each for each in roots if each not in verdict.roots)
+        if problem:
+            verdict.findings.append(Finding(number, session, problem))
+    verdict.roots = {str(each["root"]) for each in made}
+    wanted = list(roots)
+    sure = max((n for n, each in enumerate(made, start=1) if each["root"] in wanted), default=0)
+    verdict.findings += _missing(made[:sure], seen, now=now)
+    verdict.findings += _missing(made[sure:], seen, now=now)
+    verdict.findings += _missing([{"heads": anchors or {}, "lapses": {}}], seen, now=now)
+    missing = (each for each in wanted if each not in verdict.roots)
     verdict.findings += [Finding(0, "", f"no anchor has the noted root {each}") for each in missing]
     return verdict
 
@@ -85,13 +92,14 @@ def _checked(line: str, heads: Mapping[str, str]) -> tuple[str, str, Mapping[str
     """A line's session, what is wrong with it, and what it says."""
     try:
         parsed: object = json.loads(line)
-    except ValueError:
-        parsed = None
-    if not isinstance(parsed, dict) or json.dumps(parsed, sort_keys=True) != line:
+        same = json.dumps(parsed, sort_keys=True) == line
+    except (ValueError, RecursionError):
+        return "", "this is no entry", {}
+    if not isinstance(parsed, dict) or not same:
         return "", "this is no entry", {}
     found = cast("dict[str, Any]", parsed)
     if "anchor" in found:
-        return "", _wrong_anchor(found), found
+        return "", "", found
     session, claimed = str(found.get("session", "")), str(found.get("hash", ""))
     previous = heads.get(session, "")
     if found.get("prev") != previous:
@@ -101,21 +109,40 @@ def _checked(line: str, heads: Mapping[str, str]) -> tuple[str, str, Mapping[str
     return session, "", found
 
 
-def _wrong_anchor(found: Mapping[str, Any]) -> str:
-    heads = found.get("heads")
-    if set(found) != {"anchor", "root", "heads", "lapses"} or not isinstance(heads, dict):
+def _wrong_anchor(found: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:
+    """What is wrong with an anchor that follows others."""
+    if set(found) != {"anchor", "root", "heads", "lapses", "prev"} or not _is_typed(found):
         return "this is no anchor"
-    fits = root(cast("dict[str, str]", heads)) == found.get("root")
-    return "" if fits else "the anchor was changed"
+    if root(found) != found["root"]:
+        return "the anchor was changed"
+    if before and found["prev"] != before[-1]["root"]:
+        return "the anchor before it is missing or another one"
+    return ""
+
+
+def _is_typed(found: Mapping[str, Any]) -> bool:
+    heads, lapses = found["heads"], found["lapses"]
+    if not isinstance(heads, dict) or not isinstance(lapses, dict):
+        return False
+    hashes = cast("dict[str, object]", heads).values()
+    moments = cast("dict[str, object]", lapses).values()
+    return all(isinstance(each, str) for each in hashes) and all(
+        each is None or (isinstance(each, int) and not isinstance(each, bool)) for each in moments
+    )
 
 
 def _missing(
-    anchor: Mapping[str, Any], seen: Mapping[str, set[str]], *, now: float
+    anchors: Iterable[Mapping[str, Any]], seen: Mapping[str, set[str]], *, now: float
 ) -> Iterable[Finding]:
-    """The noted heads that no chain has."""
-    lapses: Mapping[str, int | None] = anchor.get("lapses") or {}
-    for session, head in cast("Mapping[str, str]", anchor.get("heads") or {}).items():
-        lapse = lapses.get(session)
+    """The noted heads that no chain has; the newest of the anchors tells when one may be gone."""
+    noted: dict[tuple[str, str], None] = {}
+    lapses: dict[str, int | None] = {}
+    for anchor in anchors:
+        heads: Mapping[str, str] = anchor["heads"]
+        noted |= dict.fromkeys(heads.items())
+        lapses |= {session: anchor["lapses"].get(session) for session in heads}
+    for session, head in noted:
+        lapse = lapses[session]
         if session not in seen and lapse is not None and lapse < now:
             continue
         if head not in seen.get(session, set()):
@@ -123,10 +150,19 @@ def _missing(
 
 
 def main(arguments: list[str]) -> int:
-    """Verify the files named, against the roots named; 0 when nothing is wrong."""
+    """Verify the files named, against the roots named.
+
+    0 when nothing is wrong, 1 when something is, 2 when a file cannot be read.
+    """
     roots = [each for each in arguments if len(each) == 64 and not Path(each).exists()]
     paths = [each for each in arguments if each not in roots]
-    lines = (line for path in paths for line in Path(path).read_text("utf-8").splitlines())
+    try:
+        texts = [Path(path).read_text("utf-8") for path in paths]
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        print(f"A file cannot be read: {why}.")
+        return 2
+    lines = (line for text in texts for line in text.splitlines())
     verdict = verify(lines, roots=roots, now=time.time() * 1000)
     for finding in verdict.findings:
         print(f"line {finding.line}: {finding.problem} ({finding.session})")

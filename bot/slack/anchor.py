@@ -51,7 +51,10 @@ class DailyAnchor:
         """Today's anchor: the one that is kept, or a new one."""
         kept = await self._index.anchor(today)
         if kept is None:
-            made = await anchor(self._slot, await self._index.audited(), ttl=self._ttl)
+            before = [json.loads(each) for each in await self._index.anchors()]
+            prev = before[-1]["root"] if before else ""
+            sessions = await self._index.audited()
+            made = await anchor(self._slot, sessions, ttl=self._ttl, prev=prev)
             if made is None:
                 return None
             kept = await self._index.keep_anchor(today, json.dumps(dict(made), sort_keys=True))

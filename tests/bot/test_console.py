@@ -18,8 +18,8 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import verify
 from bot.approvals.anchor import anchor
 from bot.approvals.board import listed, reference
-from bot.approvals.operator import Ruling, rule
 from bot.approvals.request import Approval
+from bot.approvals.ruling import Ruling, rule
 from bot.cli import main, parser
 from bot.console import GO_ON
 from bot.index import SEEN, Index

@@ -6,7 +6,7 @@ import pytest
 
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.board import Board
-from bot.approvals.operator import Ruling, rule
+from bot.approvals.ruling import Ruling, rule
 from bot.index import Index
 from bot.playground.people import TEAM_ID
 from tests.stories.conftest import Opening

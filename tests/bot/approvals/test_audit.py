@@ -3,6 +3,8 @@
 import hashlib
 import json
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -10,6 +12,7 @@ from agents import Companions
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from bot.approvals import audit
+from bot.approvals import verify as verifier
 from bot.approvals.decide import decide, settle
 from bot.approvals.verify import link, main, root, verify
 from tests.bot.approvals.conftest import put
@@ -157,10 +160,13 @@ def chains(sessions: int = 10, entries: int = 100) -> dict[str, list[str]]:
     return made
 
 
-def anchored(made: dict[str, list[str]], **lapses: int) -> tuple[str, str]:
+def anchored(
+    made: dict[str, list[str]], *, prev: str = "", lapses: dict[str, int | None] | None = None
+) -> tuple[str, str]:
     """The anchor line over these chains, and its root."""
     heads = {name: json.loads(lines[-1])["hash"] for name, lines in made.items()}
-    told = {"anchor": "2026-11-30", "root": root(heads), "heads": heads, "lapses": {**lapses}}
+    told = {"anchor": "2026-11-30", "heads": heads, "lapses": lapses or {}, "prev": prev}
+    told["root"] = root(told)
     return json.dumps(told, sort_keys=True), told["root"]
 
 
@@ -211,11 +217,90 @@ def test_every_flipped_byte_of_a_thousand_entries_is_found():
         assert verify(near, roots=[ROOT] if place == len(WHOLE) else []).findings, changed
 
 
+VICTIM = next(iter(MADE))
+LEFT = [line for name, lines in MADE.items() if name != VICTIM for line in lines]
+
+
 def test_a_session_whose_time_was_over_may_be_missing():
     """What the anchor said would be kept until then may be gone afterwards, not before."""
-    left = [line for lines in list(MADE.values())[1:] for line in lines]
-    told, _ = anchored(MADE, **{next(iter(MADE)): 1000})
-    assert [f.problem for f in verify([*left, told], now=999).findings] == [
+    told, noted = anchored(MADE, lapses={VICTIM: 1000})
+    assert [f.problem for f in verify([*LEFT, told], now=999, roots=[noted]).findings] == [
         "the noted head is missing"
     ]
-    assert verify([*left, told], now=1001).findings == []
+    assert verify([*LEFT, told], now=1001, roots=[noted]).findings == []
+
+
+def test_a_session_may_be_gone_once_a_later_anchor_says_so():
+    """A session that waited at one anchor may be gone when the time that a later one says is up."""
+    first, prev = anchored(MADE)
+    second, noted = anchored(MADE, prev=prev, lapses={VICTIM: 1000})
+    assert verify([*LEFT, first, second], now=1001, roots=[noted]).findings == []
+    assert verify([*LEFT, first, second], now=1001, roots=[prev]).findings
+
+
+FIRST, PREV = anchored(MADE, lapses={VICTIM: 5000})
+LATER, LATEST = anchored({n: c for n, c in MADE.items() if n != VICTIM}, prev=PREV)
+
+
+def forged(line: str, **told: object) -> str:
+    """An anchor that says something else, with a root that fits."""
+    made = {**json.loads(line), **told}
+    return json.dumps({**made, "root": root(made)}, sort_keys=True)
+
+
+ERASED = {
+    "only the session": [*LEFT, FIRST, LATER],
+    "its lapse, too": [*LEFT, FIRST.replace("5000", "1"), LATER],
+    "its lapse, and the root with it": [*LEFT, forged(FIRST, lapses={VICTIM: 1}), LATER],
+    "its head": [*LEFT, forged(FIRST, heads=json.loads(LATER)["heads"]), LATER],
+    "the anchor": [*LEFT, forged(LATER, prev="")],
+    "all anchors": LEFT,
+    "a later anchor says it may": [
+        *LEFT,
+        FIRST,
+        LATER,
+        anchored(MADE, prev=LATEST, lapses={VICTIM: 1})[0],
+    ],
+}
+
+
+@pytest.mark.parametrize("lines", ERASED.values(), ids=ERASED)
+def test_an_erased_session_is_found(lines):
+    """Whoever erases a session and what anchors say of it is found by the newest noted root."""
+    assert verify([*WHOLE, FIRST, LATER], now=1001, roots=[LATEST]).findings == []
+    assert verify(lines, now=1001, roots=[LATEST]).findings
+
+
+NO_EXPORTS = {
+    "no text": b"\xb6\xff",
+    "deep nesting": b'{"a":' * 20_000,
+    "deep nesting that is closed": b"[" * 20_000 + b"]" * 20_000,
+    "a lapse that is text": json.dumps(
+        {**json.loads(ANCHOR), "lapses": {VICTIM: "x"}}, sort_keys=True
+    ).encode(),
+    "a lapse that is a flag": forged(ANCHOR, lapses={VICTIM: True}).encode(),
+    "heads that are numbers": forged(ANCHOR, heads={VICTIM: 1}).encode(),
+    "heads that are a list": forged(ANCHOR, heads=[]).encode(),
+    "a number with too many digits": b"9" * 5_000,
+}
+
+
+@pytest.mark.parametrize("content", NO_EXPORTS.values(), ids=NO_EXPORTS)
+def test_a_file_that_is_no_export(content, tmp_path):
+    """The verifier runs by itself where it stands, and has a sentence for whatever it is given."""
+    (tmp_path / "given").write_bytes(content)
+    ran = subprocess.run(
+        [sys.executable, verifier.__file__, str(tmp_path / "given")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={},
+    )
+    assert (ran.returncode in (1, 2), ran.stderr) == (True, "")
+    assert len(ran.stdout.splitlines()) == 1
+
+
+def test_a_file_that_is_not_there(tmp_path, capsys):
+    """A file that cannot be read is said, and told apart from one that was changed."""
+    assert main([str(tmp_path / "nosuch")]) == 2
+    assert capsys.readouterr().out == "A file cannot be read: No such file or directory.\n"

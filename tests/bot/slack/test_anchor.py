@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from agents import SessionKey
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.anchor import anchor, exported
 from bot.approvals.board import listed
 from bot.approvals.decide import decide
-from bot.approvals.verify import root
+from bot.approvals.verify import root, verify
 from bot.index import Index
 from bot.playground import LocalSlack
 from bot.slack.anchor import DailyAnchor
@@ -37,6 +38,13 @@ async def test_the_anchor_is_posted_once(store_url: str, session):
         view = await slot.read(SessionKey.parse(asked.session), parts=("audit",))
         head = view.audit[-1][1]
         assert len(posted) == 1
-        assert root({asked.session: head}) in posted[0]["text"]
-        (kept,) = await index.anchors()
-        assert json.loads(kept)["heads"] == {asked.session: head}
+        (text,) = await index.anchors()
+        kept = json.loads(text)
+        assert (kept["heads"], kept["prev"]) == ({asked.session: head}, "")
+        assert kept["root"] == root(kept)
+        assert kept["root"] in posted[0]["text"]
+        made = await anchor(slot, [KEY], ttl=timedelta(days=30), prev=kept["root"])
+        await index.keep_anchor("2000-01-01", text)
+        await index.keep_anchor("2999-01-01", json.dumps(dict(made), sort_keys=True))
+        lines = [line async for line in exported(slot, [KEY])]
+        assert verify([*lines, *(await index.anchors())[1:]], roots=[made["root"]]).findings == []
