@@ -13,10 +13,14 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Status
 
 DASHES = {"Pd": "-", "Pi": '"', "Pf": '"'}
 """Signs that people type in several forms, by their category in Unicode."""
+TOLD: frozenset[Status] = frozenset(
+    {"pending", "rejected", "approved", "started", "done", "unknown"}
+)
+"""How a request stands that people should know of who decide about the same."""
 UNSEEN = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
 """Letters and marks that show nothing, though Unicode does not call them blanks."""
 
@@ -33,7 +37,7 @@ class Kin:
     """How a request stands among those of its conversation.
 
     It is number `place` of `of` equal calls of one turn. `alike` is the newest other request that
-    looks the same, open or rejected, and `apart` what differs. It is try number `attempt` of a
+    looks the same, open or decided, and `apart` what differs. It is try number `attempt` of a
     call that failed before as `failed`, since when `corrected` changed. `moved_on`: people wrote
     in the conversation after it was asked.
     """
@@ -138,7 +142,7 @@ def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
 
 
 def _alike(approval: Approval, others: Sequence[Approval], looks: Looks) -> Approval | None:
-    """The newest request that looks the same and is open, else one that was rejected.
+    """The newest request that looks the same and is open, else one that was decided.
 
     An equal one that is open is counted by its digest, or closed for this one.
     """
@@ -146,10 +150,9 @@ def _alike(approval: Approval, others: Sequence[Approval], looks: Looks) -> Appr
         each
         for each in others
         if each.asked_at <= approval.asked_at
-        and (
-            each.status == "rejected"
-            or (each.status == "pending" and each.digest != approval.digest)
-        )
+        and each.status in TOLD
+        and each.call_id != approval.call_id
+        and not (each.status == "pending" and each.digest == approval.digest)
     ]
     same = [each for each in told if looks.of(each) == looks.of(approval)]
     return max(same, key=lambda each: (each.status == "pending", _order(each)), default=None)

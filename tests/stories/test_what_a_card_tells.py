@@ -52,6 +52,22 @@ async def test_a_call_that_looks_the_same(open_office: Opening, first: str, seco
     await office.closed(old, "Rejected")
 
 
+async def test_what_has_run_already(open_office: Opening):
+    """Asked for once more after it was paid: the card says that the same has run."""
+    replies = [call("pay", payee="Bo", amount=5), "Paid.", call("pay", payee="BO", amount=5)]
+    office = await open_office(agents=scripted(gated(pay), replies=[*replies, "Paid again."]))
+    thread = await office.ask("pay")
+    first = await office.card("Bo")
+    await office.slack.click("max", first, "approve")
+    await office.answer(thread, "Paid.")
+    await office.slack.say("ana", "expenses", "pay", thread_ts=thread)
+    told = full_text(
+        await office.card("Nearly the same as a request that was approved and has run")
+    )
+    assert "only payee differs, in letter case (BO / Bo)" in told
+    assert f"decided by <@{MAX.id}>" in told
+
+
 async def test_another_call_does_not_look_the_same(open_office: Opening):
     """Another amount is another call, and its card says nothing about the first."""
     replies = [call("pay", payee="Bo", amount=5), call("pay", payee="Bo", amount=66)]

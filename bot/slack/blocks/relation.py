@@ -1,12 +1,24 @@
 """How a request stands among the others of its conversation, as small print on its card."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from bot.approvals.request import Approval
 from bot.slack.blocks.rendered import Block, mention, moment, small
-from bot.slack.text import visible
+from bot.slack.text import cut, visible
 
 NAMES_LIMIT = 10
+LINE_LIMIT = 1_000
+_STANDS: Mapping[str, str] = MappingProxyType(
+    {
+        "pending": "is still open",
+        "rejected": "was rejected",
+        "approved": "was approved and is about to run",
+        "started": "was approved and is running",
+        "done": "was approved and has run",
+        "unknown": "was approved and may have run",
+    }
+)
 MOVED_ON = (
     "People went on writing in the conversation after this was asked; it may not be up to date."
 )
@@ -28,13 +40,12 @@ def alike(
 
     `here` and `there` are the values in both that may be shown.
     """
-    opened = other.status == "pending"
     like = "Nearly the same as" if apart else "The same as"
-    what = f"{like} a request that {'is still open' if opened else 'was rejected'}"
+    what = f"{like} a request that {_STANDS[other.status]}"
     asked = f"`{other.reference}`, asked {moment(other.asked_at)}"
-    by = "" if opened else f", rejected by {mention(other.decided_by or '')}"
+    by = f", decided by {mention(other.decided_by)}" if other.decided_by else ""
     told = f": {_apart(apart, here, there)}" if apart else ""
-    return small(asked + by, before=f"⚠ {what}{told}.")
+    return small(asked + by, before=cut(f"⚠ {what}{told}.", LINE_LIMIT))
 
 
 def attempt(number: int, failed: Approval, corrected: Sequence[str]) -> Block:
@@ -42,7 +53,7 @@ def attempt(number: int, failed: Approval, corrected: Sequence[str]) -> Block:
     changed = f"changed: {_listed(corrected)}" if corrected else "nothing changed"
     by = f", approved by {mention(failed.decided_by)}," if failed.decided_by else ""
     told = f"Attempt {number - 1}{by} failed: `{failed.reference}`"
-    return small(told, before=f"Attempt {number}: {changed}.")
+    return small(told, before=cut(f"Attempt {number}: {changed}.", LINE_LIMIT))
 
 
 def _apart(

@@ -78,8 +78,14 @@ def later(**changes: Any) -> Approval:
         pytest.param({"status": "rejected"}, {"digest": "2"}, True, id="rejected"),
         pytest.param({"status": "rejected"}, {}, True, id="the very same, rejected"),
         pytest.param({}, {}, False, id="the very same, which is superseded"),
-        pytest.param({"status": "done"}, {"digest": "2"}, False, id="done"),
+        pytest.param({"status": "approved"}, {"digest": "2"}, True, id="approved"),
+        pytest.param({"status": "done"}, {"digest": "2"}, True, id="done"),
+        pytest.param({"status": "done"}, {}, True, id="the very same, done"),
+        pytest.param({"status": "unknown"}, {}, True, id="the very same, which may have run"),
+        pytest.param({"status": "unknown", "call_id": "8-0"}, {}, False, id="the same call"),
+        pytest.param({"status": "failed"}, {"digest": "2"}, False, id="failed"),
         pytest.param({"status": "expired"}, {"digest": "2"}, False, id="expired"),
+        pytest.param({"status": "void"}, {}, False, id="it did not run"),
         pytest.param({"tool": "refund"}, {"digest": "2"}, False, id="another tool"),
         pytest.param({"args": {"to": "b"}}, {"digest": "2"}, False, id="another argument"),
         pytest.param({"args": {"to": "a", "x": 1}}, {"digest": "2"}, False, id="one more"),
@@ -90,14 +96,14 @@ def later(**changes: Any) -> Approval:
     ],
 )
 def test_a_request_that_looks_the_same(older: Any, asked: Any, found: bool):
-    """Only one that is open or was rejected is told, by which nobody may decide twice."""
+    """One that is open, was rejected, or ran is told: the same should not be done twice."""
     before = approval(**{"args": {"to": "a"}, **older})
     now = later(**{"args": {"to": "a"}, **asked})
     assert kin(now, [before, now]).alike == (before if found else None)
 
 
 def test_the_open_one_counts():
-    """Of several that look the same an open one is told, else the newest."""
+    """Of several that look the same an open one is told, else the newest that was decided."""
     shut = approval(id="1-0", status="rejected", asked_at=ASKED + 10)
     first, second = (
         approval(id="2-0", digest="2"),

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from bot.approvals.board import Inbox
 from bot.approvals.button import encode
-from bot.approvals.kin import Kin, kin
+from bot.approvals.kin import Difference, Kin, kin
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
@@ -608,6 +608,21 @@ def _rules(names: list[str]) -> tuple[tuple[Quota, ...], ...]:
     return (tuple(Quota(names=(name,), count=2) for name in names),) if names else ()
 
 
+def _kin(record: Approval, *, apart: str) -> Kin:
+    """As much as can be told about the rest of a conversation, in these words."""
+    names = (*record.args, apart)
+    return Kin(
+        place=2,
+        of=3,
+        alike=record.model_copy(update={"status": "pending", "decided_by": apart}),
+        apart=[Difference(name, "letter case") for name in names] * 3,
+        attempt=7,
+        failed=record.model_copy(update={"status": "failed", "decided_by": apart}),
+        corrected=names * 3,
+        moved_on=True,
+    )
+
+
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     args=st.dictionaries(st.text(max_size=120), JSON, max_size=8),
@@ -629,6 +644,7 @@ def test_slack_takes_every_card(  # noqa: PLR0917
     record = closed(
         status,
         args=args,
+        precondition=args,
         hint=text,
         tool=text[:50],
         requester=text[:20],
@@ -643,8 +659,9 @@ def test_slack_takes_every_card(  # noqa: PLR0917
     )
     for message in (
         blocks.card(record, now=NOW, result=text),
+        blocks.card(record, now=NOW, kin=_kin(record, apart=text)),
         blocks.withheld(record, now=NOW),
-        blocks.prompt(record, kind="reminder"),
+        *(blocks.prompt(record, kind=kind, by=text) for kind in ("reminder", "moved_on", "ruling")),
         blocks.shortened(blocks.card(record, now=NOW)),
         blocks.asked(record, now=NOW),
         *blocks.answer(text),
