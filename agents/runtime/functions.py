@@ -66,7 +66,7 @@ async def called(call: functools.partial[Any]) -> Any:
 async def _in_thread(call: Callable[[], Any]) -> Any:
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(THREADS, context.run, _whole, call)
+    return await loop.run_in_executor(THREADS, lambda: context.run(_whole, call))
 
 
 def _is_async(func: Callable[..., Any]) -> bool:
