@@ -15,6 +15,7 @@ from google.genai import types
 
 from agents import (
     Agent,
+    InMemorySessionService,
     LlmRequest,
     Model,
     Slot,
@@ -30,10 +31,12 @@ from agents.summary import summary_agent
 from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
+from bot.approvals.rules import book, usable
 from bot.desk import Desk, clock, furnished, listeners, worker
 from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
+from bot.routing import require_agents
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.workspace import team, workspace
 from bot.tickets.http import HttpTickets
@@ -72,7 +75,7 @@ class Bot:
 async def run(settings: Settings, *, stopping: asyncio.Event) -> None:
     """Play the roles of `settings` until `stopping` is set.
 
-    Raises SettingsError, StoreUnavailable, StoreUnsafe: one sentence each.
+    Raises SettingsError, SlackUnavailable, StoreUnavailable, StoreUnsafe: one sentence each.
     """
     settings.require_slack()
     settings.require_model()
@@ -140,11 +143,22 @@ async def release(settings: Settings) -> str:
     """
     settings.require_slack()
     settings.require_model()
+    await _check_agents(settings)
     if settings.redis_url is None:
         return "The settings are complete but for REDIS_URL, which the add-on has yet to set."
     async with AsyncExitStack() as stack:
         await _store(settings, stack, wait=RELEASE_WAIT)
     return "Settings and store are ready."
+
+
+async def _check_agents(settings: Settings) -> None:
+    """Whether routes and policies fit the agents; raises SettingsError."""
+    async with aiohttp.ClientSession() as session:
+        tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
+        agents = ours(settings, session=session, tickets=tickets)
+    agents = (*agents, guide(agents))
+    require_agents(settings.routes, [agent.name for agent in agents])
+    usable(book(settings, agents))
 
 
 def ours(

@@ -17,8 +17,8 @@ from bot import doctor
 from bot.advice import advice
 from bot.approvals.policy import Person
 from bot.approvals.rules import book
-from bot.errors import BotError, SettingsError
-from bot.routing import resolved
+from bot.errors import BotError, SettingsError, SlackUnavailable
+from bot.routing import GUIDE, resolved
 from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.manifest import SCOPES
@@ -133,7 +133,7 @@ async def _slack(
         return
     try:
         found = await workspace(settings, session, wait=WAIT)
-    except SettingsError as error:
+    except (SettingsError, SlackUnavailable) as error:
         where = f" {WHERE_IT_IS}" if "SLACK_BOT_TOKEN" in str(error) else ""
         yield Finding("wrong", "slack", f"{error}{where}")
         return
@@ -172,7 +172,7 @@ async def _socket(settings: Settings, found: Workspace) -> AsyncIterator[Finding
 
 def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> Iterator[Finding]:
     """Whether agents and channels that the settings name are there."""
-    names = [agent.name for agent in agents]
+    names = [GUIDE, *(agent.name for agent in agents)]
     try:
         routes = resolved(settings.routes, agents=names, channels=found.channels)
     except SettingsError as error:

@@ -1,9 +1,13 @@
 """What an operator does at a console: look at approvals, decide as an operator, keep the audit."""
 
 import argparse
-import getpass
+import asyncio
+import contextlib
 import json
-from collections.abc import Awaitable, Callable
+import os
+import pwd
+import sys
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +30,8 @@ from bot.slack.blocks.arguments import HIDDEN, concealed
 
 NOT_FOUND = 1
 EVENTS_SHOWN = 20
+PATIENCE = 3.0
+"""Seconds after which somebody at a console is told what is waited for."""
 GO_ON = "Please go on."
 """What is put to a session in which a decision or a result, not words, came last."""
 
@@ -86,11 +92,32 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
     async def run(given: argparse.Namespace) -> int:
         settings = Settings.read()
         logs.set_up("ERROR")
-        async with opened(settings) as (slot, index):
+        async with contextlib.AsyncExitStack() as stack:
+            with _patience():
+                slot, index = await stack.enter_async_context(opened(settings))
             return await work(Desk(settings, slot, index), given)
 
     parser.set_defaults(run=run)
     return parser
+
+
+@contextlib.contextmanager
+def _patience() -> Generator[None]:
+    """Tell whoever waits for long that the store and Slack, who knows our workspace, are asked."""
+    told = partial(print, "Still waiting for the store and Slack ...", file=sys.stderr, flush=True)
+    waiting = asyncio.get_running_loop().call_later(PATIENCE, told)
+    try:
+        yield
+    finally:
+        waiting.cancel()
+
+
+def _operator() -> str:
+    """Who is at the console, as the machine knows them; the environment may say anything."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid {os.getuid()}"
 
 
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:
@@ -120,13 +147,13 @@ async def decided(desk: Desk, given: argparse.Namespace) -> int:
     return await _ruled(
         desk,
         given,
-        Ruling(act=given.act, by=getpass.getuser(), reason=given.reason, values=values),
+        Ruling(act=given.act, by=_operator(), reason=given.reason, values=values),
     )
 
 
 async def cancelled(desk: Desk, given: argparse.Namespace) -> int:
     """Close one without an answer."""
-    return await _ruled(desk, given, Ruling(act="cancel", by=getpass.getuser()))
+    return await _ruled(desk, given, Ruling(act="cancel", by=_operator()))
 
 
 async def exported(desk: Desk, _given: argparse.Namespace) -> int:

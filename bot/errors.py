@@ -4,6 +4,7 @@ BotError
 ├── SettingsError      a setting is missing or wrong; the start stops
 ├── StoreUnavailable   the store does not answer; trying again helps
 ├── StoreUnsafe        the store may lose what it acknowledged; somebody must change it
+├── SlackUnavailable   Slack does not answer at all; trying again helps
 ├── TicketsUnavailable the ticket system does not answer; trying again helps
 └── SlackRefused       Slack answered a call with an error code; trying again rarely helps
 
@@ -25,6 +26,10 @@ class StoreUnavailable(BotError):
 
 class StoreUnsafe(BotError):
     """The store is set up so that it may lose what it acknowledged; trying again does not help."""
+
+
+class SlackUnavailable(BotError):
+    """Slack does not answer, or not now; the same thing may be tried again."""
 
 
 class TicketsUnavailable(BotError):

@@ -87,18 +87,27 @@ def resolved(
 
     Raises SettingsError for an agent or a channel that is not there.
     """
+    require_agents(routes, agents)
     found: dict[str, Route] = {}
+    for place, entry in routes.items():
+        asked = entry.approvers_channel
+        found[_channel(place, place, channels)] = entry.model_copy(
+            update={"approvers_channel": asked and _channel(asked, place, channels)}
+        )
+    return found
+
+
+def require_agents(routes: Mapping[str, Route], agents: Collection[str]) -> None:
+    """Check what can be checked without Slack; raises SettingsError for an agent that is not there.
+
+    `agents` are names.
+    """
     for place, entry in routes.items():
         if entry.agent not in agents:
             there = ", ".join(sorted(agents)) or "none"
             raise SettingsError(
                 f"The route of {place} names the agent {entry.agent!r}; there are: {there}."
             )
-        asked = entry.approvers_channel
-        found[_channel(place, place, channels)] = entry.model_copy(
-            update={"approvers_channel": asked and _channel(asked, place, channels)}
-        )
-    return found
 
 
 def best_match(text: str, agents: Sequence[Agent]) -> str | None:

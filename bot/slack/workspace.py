@@ -16,7 +16,7 @@ from tenacity import (
     wait_exponential,
 )
 
-from bot.errors import SettingsError
+from bot.errors import SettingsError, SlackUnavailable
 from bot.settings import Settings, variable
 from bot.slack.replies import Refused, Replies, Retry, Uncertain, answered, web_client
 
@@ -52,7 +52,10 @@ class Workspace:
 async def workspace(
     settings: Settings, session: aiohttp.ClientSession, *, wait: float = WAIT
 ) -> Workspace:
-    """Ask Slack who we are; raises SettingsError when it does not know us or does not answer."""
+    """Ask Slack who we are.
+
+    Raises SettingsError when it does not know us, SlackUnavailable when it does not answer.
+    """
     token = settings.slack_bot_token
     client = web_client(
         token.get_secret_value() if token else "", api_url=settings.slack_api_url, session=session
@@ -74,7 +77,7 @@ async def workspace(
 async def team(settings: Settings, session: aiohttp.ClientSession) -> str:
     """The workspace that the settings' token is for; their tenant when there is no token.
 
-    Raises SettingsError as `workspace` does.
+    Raises as `workspace` does.
     """
     token = settings.slack_bot_token
     if token is None:
@@ -123,7 +126,7 @@ async def _channels(replies: Replies, *, wait: float) -> Mapping[str, str]:
 async def _patiently(
     ask: Callable[[], Awaitable[Found | Retry | Uncertain | Refused]], *, wait: float
 ) -> Found | Refused:
-    """What Slack says in the end; raises SettingsError when it says nothing for so many seconds."""
+    """What Slack says in the end; raises SlackUnavailable after so many seconds of silence."""
     attempts = AsyncRetrying(
         stop=stop_before_delay(wait),
         wait=_pause,
@@ -133,9 +136,9 @@ async def _patiently(
     found = cast("Found | Retry | Uncertain | Refused", await attempts(ask))
     match found:
         case Retry():
-            raise SettingsError("Slack does not answer at SLACK_API_URL now.")
+            raise SlackUnavailable("Slack does not answer at SLACK_API_URL now.")
         case Uncertain(why=why):
-            raise SettingsError(f"Slack does not answer at SLACK_API_URL ({why}).")
+            raise SlackUnavailable(f"Slack does not answer at SLACK_API_URL ({why}).")
         case _:
             return found
 

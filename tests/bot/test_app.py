@@ -8,7 +8,7 @@ import pytest
 
 from agents import SessionKey
 from bot import app
-from bot.errors import SettingsError
+from bot.errors import SettingsError, SlackUnavailable
 from bot.playground import MAX, LocalSlack
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
@@ -83,7 +83,7 @@ async def test_a_slack_that_does_not_answer(slack, store_url, tmp_path, free_por
     url = f"http://127.0.0.1:{free_port}/api/"
     nowhere = settings(slack, store_url, tmp_path, slack_api_url=url)
     async with aiohttp.ClientSession() as session:
-        with pytest.raises(SettingsError, match="SLACK_API_URL"):
+        with pytest.raises(SlackUnavailable, match="SLACK_API_URL"):
             await workspace(nowhere, session, wait=0.2)
 
 
@@ -112,7 +112,7 @@ async def test_slack_stays_away(slack, tmp_path, method, kind, sentence):
     slack.fail(method, kind, times=99, seconds=0.1)
     asked = settings(slack, None, tmp_path, approvers_channel="#approvals")
     async with aiohttp.ClientSession() as session:
-        with pytest.raises(SettingsError, match=sentence):
+        with pytest.raises(SlackUnavailable, match=sentence):
             await workspace(asked, session, wait=0.5)
 
 

@@ -83,8 +83,40 @@ def test_a_release_whose_store_is_not_there(complete, free_port, monkeypatch, ca
     assert "REDIS_URL does not answer" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        pytest.param("COUNTERSIGN_ROUTES", '{"#x": "nobody"}', "nobody", id="a route"),
+        pytest.param(
+            "COUNTERSIGN_APPROVAL_POLICIES",
+            '{"reimbursement.reimburse": {"approvers": ["@max"], "tiers": {"amount <": {}}}}',
+            "amount <",
+            id="a policy",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("complete")
+def test_a_release_that_the_bot_would_not_start(variable, value, words, monkeypatch, capsys):
+    """What the agents do not fit stops the release, not the bot after it."""
+    monkeypatch.setenv(variable, value)
+    assert main(["release"]) == 78
+    assert words in capsys.readouterr().err
+
+
 def test_a_setting_that_is_wrong(complete, monkeypatch, capsys):
     """A wrong setting ends any command with 78 and one sentence."""
     monkeypatch.setenv("PORT", "many")
     assert main(["release"]) == 78
     assert capsys.readouterr().err.startswith("PORT is wrong")
+
+
+def test_a_console_without_slack(complete, store_server, free_port, monkeypatch, capsys):
+    """Whoever waits at a console is told what for; in the end Slack is named, as unavailable."""
+    monkeypatch.setenv("REDIS_URL", store_server)
+    monkeypatch.setenv("SLACK_API_URL", f"http://127.0.0.1:{free_port}/api/")
+    monkeypatch.setattr("bot.console.PATIENCE", 0.05)
+    monkeypatch.setattr("bot.slack.workspace.WAIT", 1.5)
+    assert main(["approvals", "list"]) == 69
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "Still waiting for the store and Slack ..."
+    assert "Slack does not answer at SLACK_API_URL" in told[-1]

@@ -1,6 +1,8 @@
 """What operators do at a console: seen, decided and cancelled as theirs, and the audit kept."""
 
 import json
+import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -79,8 +81,10 @@ async def test_listed_and_shown(desk, typed: Typed):
     assert (await typed("approvals", "show", "ffffffff"))[0] == 1
 
 
-async def test_an_operator_decides(desk, typed: Typed):
+async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     """A decision is checked like any other and recorded as the operator's, in the audit too."""
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "ceo")
     slot, _, asked = desk
     number = reference(asked)
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=99")
@@ -89,7 +93,7 @@ async def test_an_operator_decides(desk, typed: Typed):
     assert (status, "It is approved now, by operator" in told) == (0, True)
     stored = await kept(slot)
     assert (stored.status, stored.payload) == ("approved", {"days": 3})
-    assert stored.decided_by.startswith("operator ")
+    assert stored.decided_by == f"operator {pwd.getpwuid(os.getuid()).pw_name}"
     assert stored.policy == asked.policy
     assert (await typed("approvals", "decide", number, "reject"))[0] == 1
     status, told = await typed("audit", "show", number)
