@@ -15,10 +15,14 @@ def sentence(wrong: Sequence[str]) -> str:
 
 def strange(environment: Mapping[str, str], fields: Iterable[str]) -> list[str]:
     """What is wrong with variables that look like ours and are those of no field."""
-    ours = {f"{PREFIX}{field.upper()}" for field in fields}
+    ours = [field.upper() for field in fields]
     given = sorted(name.upper() for name, value in environment.items() if value)
-    unknown = [name for name in given if name.startswith(PREFIX) and name not in ours]
-    return [f"{name} is no setting{_meant(name, ours)}" for name in unknown]
+    ends = [name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX)]
+    return [
+        f"{PREFIX}{end} is no setting{_meant(end, ours, before=PREFIX)}"
+        for end in ends
+        if end not in ours
+    ]
 
 
 def complaint(detail: ErrorDetails, variables: Mapping[str, str]) -> str:
@@ -33,12 +37,10 @@ def complaint(detail: ErrorDetails, variables: Mapping[str, str]) -> str:
     if field not in variables:
         return f"[tool.countersign] has no setting {name}{_meant(name, variables)}"
     place = "".join(f" at {key}" for key in inside)
-    word = reason.partition(" ")[0]
-    begun = word if len(word) > 1 and word.isupper() else word[:1].lower() + word[1:]
-    return f"{variables[field]} is wrong{place}: {begun}{reason.removeprefix(word)}"
+    return f"{variables[field]} is wrong{place}: {reason[:1].lower()}{reason[1:]}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _meant(name: str, known: Iterable[str], *, before: str = "") -> str:
     """The name that was probably meant, as the end of a sentence."""
-    close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]}" if close else ""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.8)
+    return f" ({before}{close[0]} was probably meant)" if close else ""

@@ -45,7 +45,7 @@ class EmbeddedStore:
     async def __aenter__(self) -> Self:
         """Own the folder and start the server."""
         async with AsyncExitStack() as opening:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            _make(self._folder)
             opening.enter_context(_owned(self._folder / "owner.lock"))
             await _stop_orphan(self._folder)
             port = _free_port()
@@ -64,6 +64,15 @@ class EmbeddedStore:
     ) -> None:
         """Stop the server, which writes all it has, and let the folder go."""
         await self._opened.aclose()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(
+            f"COUNTERSIGN_DATA_DIR: {folder} cannot be a folder ({error.strerror})."
+        ) from None
 
 
 def _owned(path: Path) -> IO[str]:

@@ -11,9 +11,9 @@ from typing import Annotated, Literal, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
-from pydantic_core import from_json
 
 from agents import ApprovalPolicy
+from bot.values import parsed
 
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -73,7 +73,7 @@ class WorkingHours(BaseModel):
 
 def _table(value: object) -> object:
     """A JSON object, or what TOML has made of a table."""
-    found = from_json(value) if isinstance(value, str) else value
+    found = parsed(value, "must be a JSON object") if isinstance(value, str) else value
     if not isinstance(found, dict):
         raise ValueError("must be a JSON object")
     return cast("object", found)

@@ -37,7 +37,7 @@ from agents import ApprovalPolicy
 from bot.complaints import PREFIX, complaint, sentence, strange
 from bot.errors import SettingsError
 from bot.policies import Duration, Hours, Policies, Roles, Route, Routes
-from bot.values import Listed, WebAddress, starting
+from bot.values import Listed, Readable, WebAddress, starting
 
 REHEARSAL = "rehearsal"
 """The value of MODEL that means the model without an LLM."""
@@ -65,7 +65,9 @@ class Settings(BaseSettings):
         pyproject_toml_table_header=("tool", "countersign"),
     )
 
-    redis_url: Annotated[SecretStr, starting("redis://", "rediss://", "unix://")] | None = Field(
+    redis_url: (
+        Annotated[SecretStr, starting("redis://", "rediss://", "unix://"), Readable] | None
+    ) = Field(
         default=None,
         validation_alias=AliasChoices("REDIS_TLS_URL", "REDIS_URL"),
         description="The store: redis://, rediss:// or unix://. None: the embedded one.",
@@ -201,7 +203,6 @@ class Settings(BaseSettings):
 
     roles: Annotated[tuple[Role, ...], NoDecode, Listed] = Field(
         default=("web", "worker", "clock"),
-        min_length=1,
         validation_alias="ROLES",
         description="What this process plays, between commas.",
     )
@@ -317,7 +318,11 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What is handed in, then the environment, then `[tool.countersign]`; no `.env`."""
-        return init_settings, env_settings, PyprojectTomlConfigSettingsSource(settings_cls)
+        try:
+            file = PyprojectTomlConfigSettingsSource(settings_cls)
+        except AttributeError:
+            raise SettingsError("[tool.countersign] in pyproject.toml must be a table.") from None
+        return init_settings, env_settings, file
 
     @classmethod
     def read(cls, **given: Any) -> Self:
@@ -333,7 +338,7 @@ class Settings(BaseSettings):
             details = error.errors(include_input=False)
             wrong += [complaint(detail, variables) for detail in details]
             raise SettingsError(sentence(wrong)) from None
-        except (UnreadableSource, tomllib.TOMLDecodeError) as error:
+        except (UnreadableSource, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingsError(f"pyproject.toml cannot be read: {error}.") from None
         if wrong:
             raise SettingsError(sentence(wrong))
@@ -344,6 +349,13 @@ class Settings(BaseSettings):
     def _is_no_token(cls, value: SecretStr | None) -> SecretStr | None:
         if value and value.get_secret_value().startswith(("xox", "xapp-")):
             raise ValueError("must be the signing secret of the app, not one of its tokens")
+        return value
+
+    @field_validator("roles")
+    @classmethod
+    def _has_one(cls, value: tuple[Role, ...]) -> tuple[Role, ...]:
+        if not value:
+            raise ValueError(f"must name at least one of {', '.join(get_args(Role))}")
         return value
 
     @field_validator("approvers")

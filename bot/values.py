@@ -1,6 +1,7 @@
 """How single values are written in a setting: lists between commas, tokens, addresses; pure."""
 
-from typing import Annotated, TypeVar
+from typing import Annotated, TypeVar, cast
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
 from pydantic_core import from_json
@@ -13,8 +14,26 @@ def listed(value: object) -> object:
     if not isinstance(value, str):
         return value
     if value.lstrip().startswith("["):
-        return from_json(value)
+        return parsed(value, "must be names between commas, or a JSON list")
     return [name.strip() for name in value.split(",") if name.strip()]
+
+
+def parsed(text: str, otherwise: str) -> object:
+    """JSON; raises ValueError with the words of `otherwise` for what is none."""
+    try:
+        return cast("object", from_json(text))
+    except ValueError:
+        raise ValueError(otherwise) from None
+
+
+def _with_an_address(value: Text) -> Text:
+    """Refuses an address whose host or port nobody can read."""
+    text = value.get_secret_value() if isinstance(value, SecretStr) else value
+    try:
+        _ = urlsplit(text).port
+    except ValueError:
+        raise ValueError("must have a host and a port that can be read") from None
+    return value
 
 
 def starting(*prefixes: str) -> AfterValidator:
@@ -30,4 +49,5 @@ def starting(*prefixes: str) -> AfterValidator:
 
 
 Listed = BeforeValidator(listed)
-WebAddress = Annotated[str, starting("http://", "https://")]
+Readable = AfterValidator(_with_an_address)
+WebAddress = Annotated[str, starting("http://", "https://"), Readable]

@@ -197,7 +197,7 @@ BROKEN = [
     ('```bash\npip install "countersign[redis]"\n```', "no extra"),
     ("```bash\ncd nowhere\n```", "there is no nowhere"),
     ('```json\n{"a": }\n```', "Expecting value"),
-    ("```toml\n[tool.countersign]\nmodle = 'x'\n```", "did you mean model"),
+    ("```toml\n[tool.countersign]\nmodle = 'x'\n```", "(model was probably meant)"),
     ("```ruby\nputs 1\n```", "is no kind of block"),
 ]
 

