@@ -128,6 +128,24 @@ async def test_people_talk_on(open_office: Opening):
     assert len(said) == 1
 
 
+async def test_what_somebody_is_typing_stays(open_office: Opening):
+    """Neither talk nor another's approval takes away what stands in the inputs of a card."""
+    office = await open_office(approval_policies='{"time_off.*": {"quorum": 2}}')
+    thread = await office.ask("I'd like to take five days off from 2026-12-24", where="time-off")
+    card = await office.card("5 days off")
+    await office.slack.enter("mia", card, {"approved_days": "3"})
+    await office.slack.say("ana", "time-off", "or from the 27th", thread_ts=thread)
+    await office.slack.wait_for(lambda: under(office, card, "after this was asked"))
+    await office.slack.click("max", card, "approve", values={"approved_days": "3"})
+    again = await office.slack.wait_for(
+        lambda: office.now(card) if "so far 1" in full_text(office.now(card)) else None
+    )
+    assert "People went on" in full_text(again)
+    await office.slack.click("mia", again, "approve")
+    closed = full_text(await office.closed(card, "Approved"))
+    assert "3" in closed.partition("Entered")[2]
+
+
 async def test_identical_calls_of_one_turn(open_office: Opening):
     """Each says which one of how many it is, and is decided by itself."""
     ran: list[str] = []
