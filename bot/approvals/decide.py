@@ -25,6 +25,9 @@ from bot.approvals.request import Approval, Command, lapse
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
 """The names out of some that a person stands for now; None when nobody can say."""
 
+ShowsAll = Callable[[Approval], bool]
+"""Whether a card shows all of the call it is about."""
+
 PATIENCE = 2.0
 """Seconds in which a change is tried again because another one was faster; Slack waits three."""
 PAUSE, LONGEST_PAUSE = 0.01, 0.1
@@ -38,11 +41,13 @@ async def decide(
     run_for: timedelta | None = None,
     index: Sequence[Command] = (),
     standing: Standing | None = None,
+    shows_all: ShowsAll | None = None,
 ) -> Outcome:
     """Decide, or say to the person why not; what follows is stored in the same change.
 
     An approved call has to start within `run_for`. `index` commands make the session due.
-    `standing` looks up groups and roles; without it nobody stands for one. Safe to repeat. Raises
+    `standing` looks up groups and roles; without it nobody stands for one. `shows_all` makes a
+    decision `whole` that was taken on a card with all of the call. Safe to repeat. Raises
     StoreUnavailable when the store does not answer, or others are always faster.
     """
     for pause in pauses():
@@ -56,15 +61,17 @@ async def decide(
         now, head = view.now, view.audit_head
         elsewhere = is_elsewhere(approval, decision.card, view.places)
         foreign = elsewhere or not decision.button.fits(approval)
-        if approval.policy.groups and standing and not foreign:
-            names = await standing(decision.person.id, approval.policy.groups)
-            if names is None:
-                return replace(UNSURE, approval=approval)
-            decision = replace(decision, person=replace(decision.person, names=names))
         answer = (
             replace(UNKNOWN, approval=approval)
             if foreign
-            else weigh(approval, decision, now=now, run_for=run_for)
+            else await _weighed(
+                approval,
+                decision,
+                now=now,
+                run_for=run_for,
+                standing=standing,
+                shows_all=shows_all,
+            )
         )
         if isinstance(answer, Outcome):
             declined = await _declined(
@@ -114,6 +121,26 @@ def pauses() -> Iterator[float]:
     while time.monotonic() < until:
         yield random.uniform(0, longest)  # noqa: S311 - nobody gains by guessing it
         longest = min(longest * 2, LONGEST_PAUSE) or PAUSE
+
+
+async def _weighed(
+    approval: Approval,
+    decision: Decision,
+    *,
+    now: int,
+    run_for: timedelta | None,
+    standing: Standing | None,
+    shows_all: ShowsAll | None,
+) -> Approval | Outcome:
+    """What the decision makes of the approval, given what the person saw and stands for."""
+    if shows_all and decision.card and not decision.whole:
+        decision = replace(decision, whole=shows_all(approval))
+    if approval.policy.groups and standing:
+        names = await standing(decision.person.id, approval.policy.groups)
+        if names is None:
+            return replace(UNSURE, approval=approval)
+        decision = replace(decision, person=replace(decision.person, names=names))
+    return weigh(approval, decision, now=now, run_for=run_for)
 
 
 async def _declined(

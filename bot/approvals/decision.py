@@ -32,7 +32,8 @@ class Decision:
     """Who pressed which button, and what they entered.
 
     `values` are the raw values of the inputs by field; None when there are no inputs. `card` is the
-    `channel|ts` of the message with the button, empty where there is none.
+    `channel|ts` of the message with the button, empty where there is none. `whole`: all of the call
+    was in front of them.
     """
 
     button: Button
@@ -41,6 +42,7 @@ class Decision:
     values: Mapping[str, JsonValue] | None = None
     reason: str | None = None
     card: str = ""
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,11 @@ UNSURE = Outcome(
     kind="unsure",
     sentence="I could not check what you may decide just now, so nothing was decided. Try again.",
 )
+UNSEEN = Refusal(
+    code="unseen",
+    sentence="There is more to this call than the card shows, so nothing was decided."
+    " Press “Show everything”, and approve it there.",
+)
 UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
 
 
@@ -73,6 +80,8 @@ def weigh(
     """The approval's next record, or the outcome when the decision does not count."""
     payload, problems = _entered(approval, decision)
     refusal = policy.refusal(approval, decision.person, decision.act, now=now, payload=payload)
+    if refusal is None and decision.act == "approve" and not decision.whole:
+        refusal = UNSEEN
     if refusal:
         return _refused(approval, refusal)
     if decision.act in ("happened", "withdraw"):

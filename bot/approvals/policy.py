@@ -22,6 +22,7 @@ Code = Literal[
     "own_request",
     "not_approver",
     "already_voted",
+    "unseen",
 ]
 
 

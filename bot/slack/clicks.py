@@ -22,6 +22,7 @@ from bot.approvals.policy import Act, Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, Command
 from bot.slack.actions import APPROVE, FORM, REJECT
+from bot.slack.blocks.card import shows_all
 from bot.slack.blocks.inputs import fields, label
 from bot.slack.blocks.rendered import Block, mentions
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
@@ -165,7 +166,12 @@ class Clicks:
             self.tell(click.by, click.place, WHO)
             return
         decision = Decision(
-            button=button, person=person, act=act, values=click.values, card=click.card
+            button=button,
+            person=person,
+            act=act,
+            values=click.values,
+            card=click.card,
+            whole=False,
         )
         outcome = await self._decided(key, decision)
         saving = outcome.code == "saving"
@@ -182,6 +188,7 @@ class Clicks:
             run_for=self._run_for,
             index=self._ring(key),
             standing=self._standing,
+            shows_all=shows_all,
         )
         if outcome.kind == "unknown" and await self._is_lost(key, decision.card):
             outcome = replace(outcome, sentence=EMPTIED, code="emptied")
@@ -214,7 +221,7 @@ class Clicks:
             await self._decide(click, key, act=_ACTS[click.action], button=button)
         elif click.action == REJECT:
             await self._open(click, reject_view(approval, click))
-        elif click.action == FORM:
+        elif click.action == FORM and shows_all(approval):
             await self._open(click, form_view(approval, click))
         elif click.view:
             view = everything_view(approval, click)

@@ -1,7 +1,7 @@
 """What people see in Slack: answers, cards, the lines under a request, modals; pure."""
 
 from bot.slack.blocks.answer import answer
-from bot.slack.blocks.card import card, withheld
+from bot.slack.blocks.card import card, shows_all, withheld
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.result import brought
@@ -21,6 +21,7 @@ __all__ = [
     "reject_view",
     "saving",
     "shortened",
+    "shows_all",
     "ticket",
     "told_view",
     "withheld",

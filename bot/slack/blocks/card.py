@@ -96,6 +96,12 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
     return Rendered(_text(approval, told, ending), blocks)
 
 
+def shows_all(approval: Approval) -> bool:
+    """Whether the card has all of the call, so that it can be approved there."""
+    told = _told(approval)
+    return not (listed(told.arguments)[1] or _conditions(told)[1])
+
+
 def withheld(approval: Approval, *, now: int) -> Rendered:
     """The card for a channel that other companies see: what it is about is behind a button."""
     is_open = approval.status == "pending" and not late(approval, now=now)

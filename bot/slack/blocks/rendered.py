@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from bot.slack.actions import APPROVE, FORM, SHOW
 from bot.slack.text import cut, escaped
 
 Block = dict[str, Any]
@@ -32,9 +33,19 @@ class Rendered:
 
 
 def shortened(message: Rendered) -> Rendered:
-    """The message with nothing but its text, its inputs and its buttons, should Slack refuse it."""
-    kept = [block for block in message.blocks if block["type"] in ("input", "actions")]
+    """The message with nothing but its text and its buttons, should Slack refuse it.
+
+    What it was about is not all in its text, so it is approved where all of it can be read.
+    """
+    rows = [block for block in message.blocks if block["type"] == "actions"]
+    kept = [row | {"elements": [_elsewhere(each) for each in row["elements"]]} for row in rows]
     return Rendered(message.text, [trusted(message.text), *kept])
+
+
+def _elsewhere(element: Block) -> Block:
+    if element["action_id"] not in (APPROVE, FORM):
+        return element
+    return element | {"action_id": SHOW, "text": plain("Show everything")}
 
 
 def plain(text: str) -> Block:

@@ -558,12 +558,38 @@ def test_answer_is_inactive() -> None:
     assert "<" not in told.text
 
 
+@pytest.mark.parametrize(
+    ("given", "whole"),
+    [
+        pytest.param({}, True, id="a short call"),
+        pytest.param({"args": {}}, True, id="no arguments"),
+        pytest.param({"args": {"text": "x" * 600}}, True, id="a value that just fits"),
+        pytest.param({"args": {"text": "x" * 601}}, False, id="a value that does not"),
+        pytest.param({"args": {"text": "\u202e" * 100}}, False, id="too long once spelled out"),
+        pytest.param({"args": {f"a{n}": "x" * 590 for n in range(7)}}, False, id="long together"),
+        pytest.param({"args": {f"a{n}": n for n in range(40)}}, True, id="as many as fit"),
+        pytest.param({"args": {f"a{n}": n for n in range(41)}}, False, id="one too many"),
+        pytest.param({"precondition": {"rate": "x" * 601}}, False, id="a long condition"),
+        pytest.param({"args": {"pin": "x" * 900}, "secrets": ("pin",)}, True, id="a secret"),
+        pytest.param({"hint": "x" * 5000}, True, id="a long hint"),
+    ],
+)
+@pytest.mark.parametrize("unknown", [False, True], ids=["asked", "interrupted"])
+def test_a_card_that_shows_all_can_be_approved_there(
+    given: dict[str, Any], whole: bool, unknown: bool
+) -> None:
+    """The rule by which an approval counts on a card is that by which the card offers it."""
+    record = approval(**given, unknown=unknown)
+    assert blocks.shows_all(record) == whole
+    assert ("approve" in actions(blocks.card(record, now=NOW))) == whole
+
+
 def test_shortened() -> None:
-    """What Slack cannot show keeps its text, inputs and buttons."""
+    """What Slack cannot show keeps its text and buttons; it is approved where all of it is."""
     record = approval(payload_schema=schema(days={"type": "integer"}))
     short = blocks.shortened(blocks.card(record, now=NOW))
-    assert actions(short) == ["approve", "reject"]
-    assert [block["type"] for block in short.blocks] == ["section", "input", "actions"]
+    assert actions(short) == ["show", "reject"]
+    assert [block["type"] for block in short.blocks] == ["section", "actions"]
     assert problems(short) == []
 
 

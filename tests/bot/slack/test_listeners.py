@@ -353,6 +353,63 @@ async def test_a_big_form_is_asked_for_in_a_modal(office: Office) -> None:
     assert (await office.stored(record)).payload == dict.fromkeys(names, 1)
 
 
+LONG = {"text": " ".join(map(str, range(800)))}
+ELSEWHERE: dict[str, dict[str, Any]] = {
+    "on its card": {},
+    "in a modal": {"type": "view", "view_id": "V1", "message_ts": "", "channel_id": ""},
+    "on a message for one person": {"is_ephemeral": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "place", "status"),
+    [
+        pytest.param({}, "on its card", "approved", id="a card that shows all"),
+        pytest.param({}, "in a modal", "pending", id="no card: a modal"),
+        pytest.param({}, "on a message for one person", "pending", id="no card: a private note"),
+        pytest.param({"args": LONG}, "on its card", "pending", id="a long argument"),
+        pytest.param({"args": LONG}, "in a modal", "pending", id="a long argument in a modal"),
+        pytest.param(
+            {"args": {f"a{n}": n for n in range(41)}}, "on its card", "pending", id="too many"
+        ),
+        pytest.param({"precondition": LONG}, "on its card", "pending", id="a long condition"),
+        pytest.param(
+            {"args": LONG, "unknown": True}, "on its card", "pending", id="an interrupted call"
+        ),
+    ],
+)
+async def test_only_what_was_all_shown_is_approved(
+    office: Office, given: dict[str, Any], place: str, status: str
+) -> None:
+    """A forged Approve on the right value counts only on a card with all of the call."""
+    record, card = await office.asked(**given)
+    body = _click(card, office.id("max"), office.team)
+    body["container"] |= ELSEWHERE[place]
+    assert (await _deliver(office, body)).status == 200
+    assert (await office.stored(record)).status == status
+    view = await office.slot.read(SessionKey.parse(record.session), parts=("audit",))
+    assert view is not None
+    tried = [entry["code"] for entry, _ in view.audit if "code" in entry]
+    assert tried == ([] if status == "approved" else ["unseen"])
+    if status == "pending":
+        await office.note("max", "There is more to this call than the card shows")
+
+
+@pytest.mark.parametrize("action", ["show", "form"])
+async def test_a_long_call_is_approved_where_all_of_it_is(office: Office, action: str) -> None:
+    """Whichever button is pressed, a call that a card has no room for is approved in full view."""
+    record, card = await office.asked(args=LONG)
+    body = _click(card, office.id("max"), office.team, action=action)
+    body["trigger_id"] = office.slack.workspace.grants.trigger(
+        office.id("max"), now=office.slack.now
+    )
+    assert (await _deliver(office, body)).status == 200
+    (modal,) = office.slack.modals("max")
+    assert LONG["text"][-100:] in json.dumps(modal)
+    assert (await office.slack.submit("max", {})).ok
+    assert (await office.stored(record)).status == "approved"
+
+
 @pytest.mark.parametrize(
     ("action", "value"),
     [
