@@ -19,7 +19,7 @@ from agents.runtime.errors import (
     UsageError,
 )
 from agents.runtime.events import Event
-from agents.runtime.held import hold
+from agents.runtime.held import Held
 from agents.runtime.model import LlmRequest, LlmResponse, Model
 from agents.runtime.payload import check as check_payload
 from agents.runtime.runner import Runner
@@ -48,6 +48,7 @@ __all__ = [
     "Entry",
     "Event",
     "FunctionTool",
+    "Held",
     "InMemorySessionService",
     "LlmRequest",
     "LlmResponse",
@@ -78,5 +79,4 @@ __all__ = [
     "ToolError",
     "UsageError",
     "check_payload",
-    "hold",
 ]

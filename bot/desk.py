@@ -244,7 +244,6 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
     )
     return Worker(
         index=desk.index,
-        slot=desk.slot,
         runners={agent.name: runner(agent=agent) for agent in desk.agents},
         farewell=runner(agent=farewell()),
         secretary=secretary,

@@ -16,7 +16,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
 | `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
-| `{slack:<t>:<method>:<channel>}:until` | string | Slack wants no such call sooner | that long |
+| `{due:<t>}:until` | zset | `method:channel` -> when Slack wants such a call again (ms) | a day |
 | `{boot}:marker` | hash | since when the store remembers, when found emptied (ms) | always |
 | `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
@@ -27,6 +27,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 """
 
 import hashlib
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -95,6 +96,15 @@ return redis.call('ZREM', KEYS[1], ARGV[1])
 """
 """DONE{due}(member, score): struck off, unless somebody rang since it was claimed."""
 
+HOLD = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[3])
+"""
+"""HOLD{due}(member, delay, lifetime): not before `delay` ms from now by the store's clock."""
+
 LATER = """#!lua flags=allow-oom
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[3] then return 0 end
 local time = redis.call('TIME')
@@ -160,6 +170,8 @@ class Index:
         self._boot = f"{prefix}{{boot}}:marker"
         self._ready = f"{due}:ready"
         self._wake = f"{due}:wake"
+        self._until = f"{due}:until"
+        self._waits: dict[str, float] = {}
         self._seen = f"{due}:seen"
         self._homes = f"{due}:home"
         self._dead = f"{due}:dead"
@@ -274,13 +286,16 @@ class Index:
 
     async def hold_off(self, method: str, channel: str, *, seconds: float) -> None:
         """Have no process make a call of Slack's in a channel for so long."""
-        lives = max(1, int(seconds * 1000))
-        await self.send((("SET", self._until(method, channel), 1, "PX", lives),))
+        call = f"{method}:{channel}"
+        self._waits[call] = time.monotonic() + seconds
+        await self.send((("EVAL", HOLD, 1, self._until, call, int(seconds * 1000), DAY),))
 
-    async def held_off(self, method: str, channel: str) -> float:
-        """Seconds until a call of Slack's may be made in a channel; 0 when it may."""
-        [left] = await self.send((("PTTL", self._until(method, channel)),))
-        return max(0, left) / 1000
+    def held_off(self, method: str, channel: str) -> float:
+        """Seconds until a call of Slack's may be made in a channel; 0 when it may.
+
+        As far as this process was told with its last claim.
+        """
+        return max(0.0, self._waits.get(f"{method}:{channel}", 0.0) - time.monotonic())
 
     async def first(self, what: str) -> bool:
         """Whether nobody has said so within the hour; of several at once one is the first."""
@@ -360,8 +375,38 @@ class Index:
 
     async def claim(self, most: int, *, lease: int) -> list[Claim]:
         """Take up to `most` sessions that are due; for `lease` ms nobody else takes them."""
-        until, found = await self._claim(self._ready, most, lease=lease)
-        return [Claim(key, until) for key, _ in found]
+        told = await self.send(self.claiming(most, lease=lease))
+        return await self.claimed(told, lease=lease)
+
+    def claiming(self, most: int, *, lease: int) -> Sequence[Command]:
+        """The commands of `claim`, whose answers `claimed` reads."""
+        return (
+            ("EVAL", CLAIM, 1, self._ready, most, lease),
+            ("ZRANGE", self._until, 0, -1, "WITHSCORES"),
+        )
+
+    async def claimed(self, told: Sequence[Any], *, lease: int) -> list[Claim]:
+        """What the commands of `claiming` took."""
+        (until, found), waits = told
+        if not found:
+            return []
+        until = _text(until) or ""
+        here = time.monotonic() + (lease - float(until)) / 1000
+        self._waits = {_text(call) or "": here + float(at) / 1000 for call, at in _pairs(waits)}
+        read = await self._read(self._ready, found)
+        return [Claim(key, until) for key, _ in read.values()]
+
+    def over(self, claim: Claim, *, pause: float | None = None) -> Sequence[Command]:
+        """The commands that strike a session off, or put it off for `pause` seconds.
+
+        They change nothing if it was rung for since it was claimed.
+        """
+        if pause is None:
+            return (("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),)
+        delay = int(pause * 1000)
+        if delay <= 0:
+            return self.ring(claim.key)
+        return (("EVAL", LATER, 1, self._ready, str(claim.key), delay, claim.until),)
 
     async def claim_due(self, most: int) -> list[tuple[SessionKey, str]]:
         """Take up to `most` approvals whose time has come: session and id."""
@@ -375,16 +420,6 @@ class Index:
         milliseconds = int(lease.total_seconds() * 1000)
         _, found = await self._claim(self._tickets, most, lease=milliseconds)
         return found
-
-    async def done(self, claim: Claim) -> None:
-        """Strike a session off, unless it was rung for since it was claimed."""
-        await self.send((("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),))
-
-    async def later(self, claim: Claim, *, seconds: float) -> None:
-        """Have a session looked at later, unless it was rung for since it was claimed."""
-        delay = int(seconds * 1000)
-        later = ("EVAL", LATER, 1, self._ready, str(claim.key), delay, claim.until)
-        await self.send((later,) if delay > 0 else self.ring(claim.key))
 
     async def wait(self, *, seconds: float = 1.0) -> None:
         """Wait until something may be due, `seconds` at most."""
@@ -416,9 +451,6 @@ class Index:
 
     def _account(self, tenant: str, person: str) -> str:
         return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"
-
-    def _until(self, method: str, channel: str) -> str:
-        return f"{self._prefix}{{slack:{self._tenant}:{method}:{channel}}}:until"
 
     def _aside(self, key: SessionKey) -> str:
         return f"{self._prefix}{{aside:{key}}}:said"

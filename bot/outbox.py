@@ -13,7 +13,7 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from agents import Event, Post, Record, SessionConflict, SessionKey, Slot, Ticket
+from agents import Event, Held, Post, Record, SessionConflict, SessionKey, Slot, Ticket
 from bot import logs
 from bot.approvals.kin import Looks, kin
 from bot.approvals.records import readable
@@ -50,7 +50,7 @@ class Limits(Protocol):
         """Have nobody make that call for so long."""
         ...
 
-    async def held_off(self, method: str, channel: str) -> float:
+    def held_off(self, method: str, channel: str) -> float:
         """Seconds until that call may be made; 0 when it may."""
         ...
 
@@ -70,7 +70,7 @@ class Message:
 
 
 class Outbox:
-    """Everything owed, session by session: `debt = await outbox.debt(key)`."""
+    """Everything owed, session by session: `debt = await outbox.debt(held)`."""
 
     def __init__(
         self,
@@ -96,20 +96,13 @@ class Outbox:
         self.saved = saved
         self.saving: set[tuple[SessionKey, str]] = set()
 
-    async def debt(self, key: SessionKey) -> "Debt":
-        """What is owed in a session before anything more is done in it."""
-        debt = Debt(
-            key,
-            slot=self.slot,
-            replies=self.replies,
-            owner=self.owner,
-            limits=self.limits,
-            changed=self.changed,
-            name=self.name,
-        )
-        await debt.look(all_approvals=True)
-        debt.doubtful = {post.id for post in debt.posts}
-        debt.saved, debt.saving = self.saved, self.saving
+    async def debt(self, held: Held) -> "Debt":
+        """What is owed in a session in hand before anything more is done in it."""
+        debt = Debt(held.key, self)
+        debt.owed, debt.paid, debt.doubtful = held.owed, held.paid, set(held.owed)
+        debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
+        if held.owed or any(call.request for call in held.story.open.values()):
+            await debt.look()
         return debt
 
     async def mend(self, key: SessionKey, place: str) -> None:
@@ -117,7 +110,8 @@ class Outbox:
 
         Nothing is owed for it: once Slack refused to change a message, only its readers know.
         """
-        debt = await self.debt(key)
+        debt = Debt(key, self)
+        await debt.look()
         await debt.mend(place)
 
 
@@ -125,39 +119,31 @@ class Debt:
     """What is owed in one session, for as long as this process works on it.
 
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
-    before the oldest one can be tried again, None while nothing stands in the way. `posts`,
-    `approvals` and `inbox` (how many entries) are the session's, as they were when last looked at;
-    an approval that no post is about may be older. What became of approvals is shown once it is
-    `saved`; `saving` are the posts in place of which it is told that it is being saved.
+    before the oldest one can be tried again, None while nothing stands in the way. `owed` are posts
+    that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
+    session's as they were when last looked at, which is done only where a post is about more than
+    its own words; an approval that no post is about may be older. What became of approvals is shown
+    once it is `saved`; `saving` are the posts in place of which it is told that it is being saved.
     """
 
-    def __init__(
-        self,
-        key: SessionKey,
-        *,
-        slot: Slot,
-        replies: Replies,
-        owner: str = "",
-        limits: Limits | None = None,
-        changed: Changed | None = None,
-        name: Callable[[str], str] = str,
-    ) -> None:
+    def __init__(self, key: SessionKey, outbox: Outbox) -> None:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
         self.wait: float | None = None
         self.posts: list[Post] = []
-        self.inbox = 0
+        self.owed: dict[str, Post] = {}
+        self.paid: dict[str, str | None] = {}
         self.approvals: dict[str, Approval] = {}
         self.doubtful: set[str] = set()
-        self.saved: Saved | None = None
-        self.saving: set[tuple[SessionKey, str]] = set()
-        self._slot = slot
-        self._replies = replies
-        self._owner = owner
-        self._limits = limits
-        self._changed = changed
-        self._name = name
+        self.saved, self.saving = outbox.saved, outbox.saving
+        self._slot = outbox.slot
+        self._replies = outbox.replies
+        self._owner = outbox.owner
+        self._limits = outbox.limits
+        self._changed = outbox.changed
+        self._name = outbox.name
         self._thinking = False
+        self._looked = False
         self._looks = Looks()
         self._ours_until = self._begin_by = 0.0
         self._places: Mapping[str, str] = {}
@@ -165,26 +151,25 @@ class Debt:
         self._events: Sequence[Event] | None = None
         self._now = 0
 
-    @property
-    def payable(self) -> bool:
-        """Whether something is owed that can be tried now."""
-        return bool(self.posts) and self.wait is None
+    def is_ours(self, seconds: float, *, since: float) -> None:
+        """Know for how long nobody else can have the session in hand."""
+        self._ours_until, self._begin_by = since + seconds, since + seconds * SHARE
 
-    async def look(self, *, all_approvals: bool = False) -> None:
-        """Read what is owed, and the records that posts are shown from."""
+    async def look(self) -> None:
+        """Read what is owed, and the records that posts are shown from: at first all of them."""
+        await self.strike()
         asked = time.monotonic()
-        only = None if all_approvals else ()
+        only = () if self._looked else None
         view = await self._slot.read(self.key, parts=("posts", "approvals"), only=only)
         if view is None:
-            self.posts, self.inbox = [], 0
+            self.posts = []
             return
         left = view.lease - view.now if view.owner == self._owner else 0
-        self._ours_until = asked + left / 1000
-        self._begin_by = asked + left / 1000 * SHARE
+        self.is_ours(left / 1000, since=asked)
         self.posts, self._places, self._now = list(view.posts), view.places, view.now
-        self.inbox = view.inbox
         self._events = None
-        records = view.approvals if all_approvals else await self._shown_from(self.posts)
+        records = await self._shown_from(self.posts) if self._looked else view.approvals
+        self._looked = True
         found = readable(records)
         self.approvals |= found
         self._unreadable = (self._unreadable | records.keys()) - found.keys()
@@ -210,7 +195,7 @@ class Debt:
     async def announce(self) -> None:
         """Show in the thread that what was just said there is being worked on."""
         thread = thread_of(self.key)
-        if self.inbox and thread.ts:
+        if thread.ts:
             self._thinking = True
             await self._replies.thinking(thread)
 
@@ -220,13 +205,27 @@ class Debt:
             self._thinking = False
             await self._replies.thinking(thread_of(self.key), over=True)
 
-    async def pay(self) -> None:
-        """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand."""
+    async def strike(self) -> None:
+        """Strike off what was paid."""
+        if self.paid:
+            await self._slot.posted(self.key, dict(self.paid))
+            self.paid.clear()
+
+    async def pay(self, *, look: bool = False) -> None:
+        """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand.
+
+        With `look` others may have made posts owed. The last one is left for `strike`, or for who
+        gives the session back.
+        """
         if self.wait is not None:
             return
-        await self.look()
+        self.posts = list(self.owed.values())
+        self.owed.clear()
+        if look or not all(map(_stands_alone, self.posts)):
+            await self.look()
         newest = {post.after: post.id for post in self.posts if _kind(post) in UPDATES}
         for post in self.posts:
+            await self.strike()
             if newest.get(post.after, post.id) != post.id and _kind(post) in UPDATES:
                 result: Result = Posted("")  # a later one shows the same record
             else:
@@ -236,7 +235,7 @@ class Debt:
                 return
             self.saving.discard((self.key, post.id))
             place = (result.place if isinstance(result, Posted) else "") or None
-            await self._slot.posted(self.key, {post.id: place})
+            self.paid[post.id] = place
             self._places = {**self._places, **({post.id: place} if place else {})}
             logs.info("outbox.posted", post=post.id, kind=_kind(post))
             self._thinking = self._thinking and _kind(post) in UPDATES
@@ -271,7 +270,7 @@ class Debt:
         place = self._places.get(post.after or "", "").partition("|")[0]
         channel = place or _place(post.body).channel
         method = "chat.update" if _kind(post) in UPDATES else "chat.postMessage"
-        if wait := await self._limits.held_off(method, channel):
+        if wait := self._limits.held_off(method, channel):
             return Retry(wait)
         result = await self._pay(post)
         if isinstance(result, Retry):
@@ -461,6 +460,11 @@ class Debt:
         if name in self._unreadable:
             raise ValueError(f"the record {name} cannot be read")
         return self.approvals.get(name)
+
+
+def _stands_alone(post: Post) -> bool:
+    """Whether a post is shown from its own body, wherever others are."""
+    return post.after is None and "approval" not in post.body
 
 
 def _kind(post: Post) -> str:

@@ -15,15 +15,14 @@ from typing import Protocol
 from agents import (
     Agent,
     Event,
+    Held,
     ModelUnavailable,
     RunConfig,
     Runner,
     SessionBusy,
     SessionConflict,
     SessionKey,
-    Slot,
     StoreUnavailable,
-    hold,
 )
 from bot import logs
 from bot.approvals.request import Approval
@@ -54,8 +53,11 @@ class Secretary(Protocol):
         """A turn begins; these are the session's approvals."""
         ...
 
-    async def settle(self, key: SessionKey) -> None:
-        """Close what the events stored since the last time left no reason to keep open."""
+    async def settle(self, key: SessionKey) -> bool:
+        """Close what the events stored since the last time left no reason to keep open.
+
+        Whether there was any; it may have brought posts that are owed.
+        """
         ...
 
     def forget(self, key: SessionKey) -> None:
@@ -66,13 +68,13 @@ class Secretary(Protocol):
 class Tally:
     """What a turn amounts to, in the log: nothing when there was nothing to do."""
 
-    def __init__(self, agent: str, *, entries: int) -> None:
-        """Begin with so many inbox entries; a turn that goes on after a crash may have none."""
+    def __init__(self, agent: str, *, waiting: bool) -> None:
+        """Begin, perhaps with something `waiting`; a turn that goes on after a crash may not."""
         self._agent = agent
         self._begun = time.monotonic()
         self._events = self._calls = self._tokens = 0
         self._started = False
-        if entries:
+        if waiting:
             self._start()
 
     def heard(self, event: Event) -> None:
@@ -112,7 +114,6 @@ class Worker:
         self,
         *,
         index: Index,
-        slot: Slot,
         runners: Mapping[str, Runner],
         farewell: Runner,
         secretary: Secretary,
@@ -124,7 +125,6 @@ class Worker:
     ) -> None:
         """Keep the parts; nothing runs yet."""
         self._index = index
-        self._slot = slot
         self._runners = runners
         self._farewell = farewell
         self._secretary = secretary
@@ -137,6 +137,7 @@ class Worker:
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
         self._stopping = False
+        self._handed_on: list[SessionKey] = []
 
     async def run(self, stopping: asyncio.Event, *, grace: float = GRACE) -> None:
         """Claim and work until `stopping` is set, then end what is in hand or hand it back."""
@@ -151,14 +152,14 @@ class Worker:
     async def _claim(self, stop: "asyncio.Task[object]") -> None:
         """Take what is due and fits, or wait until something ends, is due, or all stops."""
         room = self._concurrency - len(self._turns)
-        if not room:
+        if room <= 0:
             await asyncio.wait({*self._turns.values(), stop}, return_when=asyncio.FIRST_COMPLETED)
             return
         try:
             claims = await self._index.claim(room, lease=self._lease)
             for claim in claims:
                 self._take(claim)
-            if not claims:
+            if len(claims) < room:
                 await self._idle(stop)
         except StoreUnavailable as raised:
             logs.warning("store.unavailable", error=raised)
@@ -174,6 +175,9 @@ class Worker:
 
     def _take(self, claim: Claim) -> None:
         """Start a turn; one that is in hand already is started once more when it has ended."""
+        if self._stopping:
+            self._handed_on.append(claim.key)
+            return
         self._claims[claim.key] = claim
         if claim.key not in self._turns:
             self._start(claim.key)
@@ -192,7 +196,8 @@ class Worker:
     async def _let_end(self, grace: float) -> None:
         """Wait for the turns in hand; what lasts too long is cancelled, and handed back."""
         self._stopping = True
-        again, self._claims = list(self._claims), {}
+        self._handed_on += self._claims
+        self._claims = {}
         if self._turns:
             await asyncio.wait(self._turns.values(), timeout=grace)
         for _ in range(CANCELLATIONS):
@@ -201,7 +206,8 @@ class Worker:
             if self._turns:
                 await asyncio.wait(self._turns.values(), timeout=1)
         with contextlib.suppress(StoreUnavailable):
-            await self._index.send([each for key in again for each in self._index.ring(key)])
+            rings = [each for key in self._handed_on for each in self._index.ring(key)]
+            await self._index.send(rings)
 
     async def _work(self, claim: Claim) -> None:
         """One claimed session; whatever happens, it is looked at again if there is a reason."""
@@ -217,7 +223,7 @@ class Worker:
         """Work through a claimed session, and say when it has to be looked at again."""
         key = claim.key
         try:
-            pause = await self._turn(key)
+            await self._turn(claim)
         except (SessionBusy, StoreUnavailable):
             raise
         except (Exception, asyncio.CancelledError) as raised:
@@ -228,48 +234,47 @@ class Worker:
             passing = isinstance(raised, SessionConflict | ModelUnavailable)
             if self._failures[key] >= GIVE_UP and not passing:
                 pause = await self._bury(key)
+            await self._index.send(self._index.over(claim, pause=pause))
         else:
             self._failures.pop(key, None)
-        if pause is None:
-            await self._index.done(claim)
-        else:
-            await self._index.later(claim, seconds=pause)
 
-    async def _turn(self, key: SessionKey) -> float | None:
-        """Work through a session; seconds until something of it can be tried again, or None."""
-        debt = await self._outbox.debt(key)
+    async def _turn(self, claim: Claim) -> None:
+        """Work through a session in hand: what is owed already, then its inbox."""
+        key, runner = claim.key, self._runners.get(claim.key.app, self._farewell)
+        hand = runner.hold(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
         try:
-            while True:
+            async with hand as held:
+                debt = await self._outbox.debt(held)
                 await self._secretary.prepare(key, debt.approvals)
-                if debt.payable:
-                    await self._settle(key, debt)
-                await self._serve(key, debt)
-                await debt.look()
-                if not (debt.inbox or debt.payable):
-                    return debt.wait
+                await debt.pay()
+                await self._serve(runner, held, debt)
+                await self._give_back(held, claim, pause=debt.wait)
         finally:
             self._secretary.forget(key)
 
-    async def _serve(self, key: SessionKey, debt: Debt) -> None:
+    async def _serve(self, runner: Runner, held: Held, debt: Debt) -> None:
         """Work off the inbox; what each stored event owes is paid before the next step."""
-        await debt.announce()
-        tally = Tally(key.app, entries=debt.inbox)
-        runner = self._runners.get(key.app, self._farewell)
-        run = runner.serve(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
-        async with aclosing(run) as events:
+        if held.waiting:
+            await debt.announce()
+        tally = Tally(held.key.app, waiting=held.waiting)
+        async with aclosing(runner.work(held, run_config=self._run_config)) as events:
             async for event in events:
                 if not event.partial:
                     tally.heard(event)
-                    await self._secretary.settle(key)
-                    await debt.pay()
+                    await debt.pay(look=await self._secretary.settle(held.key))
+                    if not runner.rests(held):
+                        await debt.strike()
+        await debt.pay(look=await self._secretary.settle(held.key))
         await debt.fall_silent()
         tally.ended()
 
-    async def _settle(self, key: SessionKey, debt: Debt) -> None:
-        """Pay what no turn will pay: a card's new state, a post that waited for Slack."""
-        async with hold(self._slot, key, owner=self._owner, lease=self._lease):
-            await self._secretary.settle(key)
-            await debt.pay()
+    async def _give_back(self, held: Held, claim: Claim, *, pause: float | None) -> None:
+        """Let go of a session, say when it is due again, and take the next one, all at once."""
+        over = self._index.over(claim, pause=pause)
+        more = () if self._stopping else self._index.claiming(1, lease=self._lease)
+        told = await held.release(index=[*over, *more])
+        for each in await self._index.claimed(told[len(over) :], lease=self._lease) if more else ():
+            self._take(each)
 
     async def _bury(self, key: SessionKey) -> float:
         """Give up the turn that fails again and again; operators and people hear of it."""

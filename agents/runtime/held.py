@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
@@ -53,12 +54,13 @@ def nothing(*_told: object, **_new: object) -> Companions:
 class Held:
     """A session that this process holds.
 
-    `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`;
-    `temp` has those, by invocation and nested agent. `entry` is the inbox entry being worked on.
-    `results` are those of bodies that ended before their batch did, `started` the journal's steps
-    that somebody else began and nobody knows the end of. `owed` are posts that are stored and not
-    paid yet, by id; `paid` those that were made and are to be struck off with the next word to the
-    store. With a `permit` approvals are kept, and what was asked about starts with one only.
+    `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`; `temp`
+    has those, by invocation and nested agent. `entry` is the inbox entry being worked on. `results`
+    are those of bodies that ended before their batch did, `started` the journal's steps that
+    somebody else began and nobody knows the end of. `owed` are posts that are stored and not paid
+    yet, by id; `paid` those that were made and are to be struck off with the next word to the
+    store. It is in hand `until` that moment of `time.monotonic`, or longer. With a `permit`
+    approvals are kept, and what was asked about starts with one only.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class Held:
         self.entry: str | None = None
         self.owed = {post.id: post for post in begun.posts}
         self.paid: dict[str, str | None] = {}
+        self.until = math.inf
         self.lost = False
         self.released = False
         self.permit = permit
@@ -178,18 +181,13 @@ class Held:
                 self.attempt = 1
             return [event for event in new if _shown(event)]
 
-    async def strike(self) -> None:
-        """Strike off what was paid."""
-        if self.paid:
-            await self.slot.posted(self.key, self.paid)
-            self.paid = {}
-
     async def release(self, *, index: Sequence[Command] = ()) -> Sequence[Any]:
         """Give the session back, once; what the commands answered that went along."""
         if self.released:
             return ()
         done = await self.slot.release(self.key, self.fence, paid=self.paid, index=index)
-        self.released, self.paid = True, {}
+        self.released = True
+        self.paid.clear()
         return done.told
 
     def _composed(self, new: Sequence[Event], results: Mapping[str, JsonValue]) -> Commit:
@@ -280,10 +278,12 @@ async def hold(
     sessions that were in hand before; of others at most `size` bytes of events are read.
     """
     shelf = shelf or Shelf()
+    asked = time.monotonic()
     begun, story = await shelf.begin(slot, key, owner=owner, lease=lease, size=size)
     if isinstance(begun, Busy):
         raise SessionBusy(begun.until)
     held = Held(slot, key, begun, story=story, companion=companion, permit=permit)
+    held.until = asked + lease / 1000
     heartbeat = _Heartbeat(held, lease)
     try:
         yield held

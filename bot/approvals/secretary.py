@@ -131,7 +131,12 @@ class Secretary:
                 found.append(vote.model_copy(update={"names": tuple(sorted(person.names))}))
         return tuple(found)
 
-    async def settle(self, key: SessionKey) -> None:
-        """Close what the events stored since the last time left no reason to keep open."""
-        for approval_id in self._settling.pop(key, ()):
+    async def settle(self, key: SessionKey) -> bool:
+        """Close what the events stored since the last time left no reason to keep open.
+
+        Whether there was any; it may have brought posts that are owed.
+        """
+        settling = self._settling.pop(key, ())
+        for approval_id in settling:
             await settle(self._slot, key, approval_id, index=self._ring(key))
+        return bool(settling)

@@ -67,7 +67,7 @@ async def test_done_strikes_off(index: Index) -> None:
     await _ring(index, KEYS[0])
     [claim] = await index.claim(9, lease=-1)
     for _ in range(2):
-        await index.done(claim)
+        await index.send(index.over(claim))
     assert await index.claim(9, lease=LEASE) == []
 
 
@@ -76,7 +76,7 @@ async def test_a_ring_survives_done(index: Index) -> None:
     await _ring(index, KEYS[0])
     [claim] = await index.claim(9, lease=LEASE)
     await _ring(index, KEYS[0])
-    await index.done(claim)
+    await index.send(index.over(claim))
     assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
@@ -87,9 +87,9 @@ async def test_an_old_claim_strikes_nothing_off(index: Index) -> None:
         await _ring(index, KEYS[0])
         claims += await index.claim(9, lease=LEASE)
     for claim in claims[:-1]:
-        await index.done(claim)
+        await index.send(index.over(claim))
     assert len({claim.until for claim in claims}) == 20
-    await index.done(claims[-1])
+    await index.send(index.over(claims[-1]))
     await _ring(index, KEYS[0])
     assert len(await index.claim(9, lease=LEASE)) == 1
 
@@ -98,9 +98,9 @@ async def test_later_is_later(index: Index) -> None:
     """A session put off is not due now, and put off by no time at all it is."""
     await _ring(index, KEYS[0])
     [claim] = await index.claim(9, lease=-1)
-    await index.later(claim, seconds=60)
+    await index.send(index.over(claim, pause=60))
     assert await index.claim(9, lease=LEASE) == []
-    await index.later(claim, seconds=0)
+    await index.send(index.over(claim, pause=0))
     assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
@@ -109,7 +109,7 @@ async def test_a_ring_survives_later(index: Index) -> None:
     await _ring(index, KEYS[0])
     [claim] = await index.claim(9, lease=LEASE)
     await _ring(index, KEYS[0])
-    await index.later(claim, seconds=300)
+    await index.send(index.over(claim, pause=300))
     assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
@@ -133,7 +133,7 @@ async def test_tenants_share_a_store(index: Index, client: Client) -> None:
     assert await other.claim_tickets(9, lease=timedelta(seconds=9)) == []
     assert (await other.recent(9), await other.dead(), await other.audited()) == ([], [], [])
     assert (await other.anchors(), await other.last_agent("D1")) == ([], None)
-    assert await other.held_off("chat.update", "C1") == 0
+    assert other.held_off("chat.update", "C1") == 0
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [key]
 
 
@@ -223,6 +223,19 @@ async def test_approvals_are_due_at_their_time(index: Index) -> None:
     assert await index.claim_due(9) == []
 
 
+async def test_what_slack_wants_later_is_told_with_a_claim(index: Index, client: Client) -> None:
+    """Who claims learns until when no process may make a call; what is over is forgotten."""
+    other = Index(client)
+    await index.hold_off("chat.update", "C1", seconds=60)
+    await index.hold_off("chat.update", "C2", seconds=-1)
+    assert other.held_off("chat.update", "C1") == 0
+    await _ring(index, KEYS[0])
+    await other.claim(9, lease=LEASE)
+    for each in (index, other):
+        assert 50 < each.held_off("chat.update", "C1") <= 60
+        assert each.held_off("chat.update", "C2") == each.held_off("chat.postMessage", "C1") == 0
+
+
 async def test_the_agent_of_a_dm(index: Index) -> None:
     """Which agent answered last is remembered per channel, for a while."""
     assert await index.last_agent("D1") is None
@@ -243,8 +256,8 @@ async def test_a_full_store_can_be_worked_off() -> None:
             with pytest.raises(StoreUnavailable):
                 await _ring(index, KEYS[2])
             first, second = await index.claim(9, lease=-1)
-            await index.done(first)
-            await index.later(second, seconds=60)
+            await index.send(index.over(first))
+            await index.send(index.over(second, pause=60))
             assert await index.claim(9, lease=LEASE) == []
 
 

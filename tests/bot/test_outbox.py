@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import aiohttp
 import pytest
 
-from agents import Event, Post, SessionConflict, SessionKey
+from agents import Event, Held, Post, SessionConflict, SessionKey
 from agents.runtime.slot.port import Begun, Commit, Companions, Decide
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
 from bot.approvals.request import Approval, Copy, Policy
 from bot.index import Index
-from bot.outbox import LOOK_AGAIN, SAVE_AGAIN, Outbox
+from bot.outbox import LOOK_AGAIN, SAVE_AGAIN, Debt, Outbox
 from bot.playground import ANA, BOT, MAX, LocalSlack
 from bot.playground.messages import full_text
 from bot.slack.replies import Replies, web_client
@@ -49,6 +49,21 @@ class Desk:
             ),
         )
         self.version = done.version
+
+    async def debt(self, outbox: Outbox | None = None, *, left: float = 1.0) -> Debt:
+        """What is owed in the session, which is in hand for `left` seconds."""
+        begun = await self.slot.begin(self.key, owner="test", lease=int(left * 1000))
+        assert isinstance(begun, Begun)
+        held = Held(self.slot, self.key, begun)
+        held.until = time.monotonic() + left
+        return await (outbox or self.outbox).debt(held)
+
+    async def pay(self, outbox: Outbox | None = None) -> Debt:
+        """Pay what is owed, and strike it off."""
+        debt = await self.debt(outbox)
+        await debt.pay()
+        await debt.strike()
+        return debt
 
     def said(self) -> list[str]:
         """What the bot said in the thread, in order."""
@@ -98,8 +113,9 @@ def question(desk: Desk, channel: str) -> Approval:
 async def test_what_is_owed_is_posted_and_struck_off(desk: Desk):
     """A post goes into its thread with its id as metadata, and its place is remembered."""
     await desk.owe(answer(desk, 1, "one"))
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await debt.pay()
+    await debt.strike()
     view = await desk.slot.read(desk.key, parts=("posts",))
     (call,) = desk.slack.calls("chat.postMessage")
     assert desk.said() == ["one"]
@@ -112,24 +128,24 @@ async def test_a_rate_limited_post_waits_and_keeps_its_place(desk: Desk):
     """Nothing overtakes a post that Slack wants later; the worker hears how long to wait."""
     await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
     desk.slack.fail("chat.postMessage", "ratelimited", seconds=7)
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await debt.pay()
     assert (debt.wait, desk.said()) == (7, [])
     await debt.pay()
     assert desk.said() == []
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     assert desk.said() == ["one", "two"]
 
 
 @pytest.mark.parametrize("fault", ["lost", "error", "html"])
 async def test_a_post_whose_fate_is_unknown_is_looked_for(desk: Desk, fault):
     """No answer, a 500 or a page of HTML: looked for later, made again only if it is not there."""
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await desk.owe(answer(desk, 1, "one"))
     desk.slack.fail("chat.postMessage", fault)
-    await debt.pay()
+    await debt.pay(look=True)
     assert debt.wait == LOOK_AGAIN
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     assert desk.said() == ["one"]
     assert len(desk.slack.calls("conversations.replies")) == 1
 
@@ -139,17 +155,30 @@ async def test_a_crash_after_the_post_does_not_repeat_it(desk: Desk):
     await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert view
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     await desk.owe(*view.posts)
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
+    assert desk.said() == ["one", "two"]
+
+
+async def test_posts_are_struck_off_one_by_one(desk: Desk):
+    """Only the last one is left for who gives the session back; it is looked for if nobody does."""
+    await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
+    debt = await desk.debt()
+    await debt.pay()
+    left = await desk.slot.read(desk.key, parts=("posts",))
+    assert left
+    assert ([post.id for post in left.posts], list(debt.paid)) == (["o:2:0"], ["o:2:0"])
+    await debt.pay(look=True)
+    assert debt.paid == {}
     assert desk.said() == ["one", "two"]
 
 
 async def test_a_fresh_post_is_not_looked_for(desk: Desk):
     """What became owed while this process had the session cannot be there yet."""
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await desk.owe(answer(desk, 1, "one"))
-    await debt.pay()
+    await debt.pay(look=True)
     assert desk.said() == ["one"]
     assert desk.slack.calls("conversations.replies") == []
 
@@ -158,13 +187,13 @@ async def test_a_long_answer_goes_on_where_it_was_interrupted(desk: Desk):
     """Of several messages, those that are there are not posted again."""
     text = "word " * 5_000
     await desk.owe(answer(desk, 1, text))
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     whole = len(text) // 9_000 + 1
     desk.slack.fail("chat.postMessage", "slow", seconds=0)
     desk.slack.fail("chat.postMessage", "ratelimited", seconds=1)
     await debt.pay()
     assert (debt.wait, len(desk.said())) == (1, 1)
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     assert len(desk.said()) == whole
 
 
@@ -174,7 +203,7 @@ async def test_a_card_that_has_no_place_is_put_into_the_thread(desk: Desk):
     channel.is_archived = True
     approval = question(desk, channel.id)
     await desk.owe(posts.card(approval, approval.copies[0]), approvals=(approval,))
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     told, card = desk.said()
     assert "That channel is archived" in told
     assert "Asked:" in card
@@ -184,7 +213,7 @@ async def test_an_answer_that_has_no_place_goes_to_who_asked(desk: Desk):
     """When the thread's own channel is archived, the person gets the answer as a DM."""
     desk.slack.workspace.channel("expenses").is_archived = True
     await desk.owe(answer(desk, 1, "one"))
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert [message["text"] for message in desk.slack.dms("ana")] == ["one"]
     assert view
@@ -198,7 +227,7 @@ async def test_whoever_decided_is_not_who_asked(desk: Desk, by: str):
     await desk.owe(answer(desk, 1, "one"), by=by)
     approval = question(desk, MAX.id)
     await desk.owe(posts.asked(approval, thread_of(desk.key)), approvals=(approval,), by=by)
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     first, line = desk.slack.dms("ana")
     assert first["text"] == "one"
     assert line["text"]
@@ -224,7 +253,7 @@ async def test_what_cannot_be_shown_holds_nothing_up(desk: Desk, body, caplog):
     owed = (Post(id="bad", body={**place, **body}), answer(desk, 2, "two"))
     await desk.owe(*owed, approvals=(approval,))
     for _ in range(2):
-        await (await desk.outbox.debt(desk.key)).pay()
+        await desk.pay()
     view = await desk.slot.read(desk.key, parts=("posts",))
     first, *more = desk.said()
     assert "cannot be shown" in first
@@ -237,7 +266,7 @@ async def test_what_can_be_shown_nowhere_is_given_up(desk: Desk):
     """Where even the sentence about it has no place, a post that cannot be shown is struck off."""
     desk.slack.workspace.channel("expenses").is_archived = True
     await desk.owe(Post(id="bad", body={"kind": "answer"}), answer(desk, 2, "two"))
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert [message["text"] for message in desk.slack.dms("ana")] == ["two"]
     assert not view.posts
@@ -249,10 +278,10 @@ async def test_a_card_that_cannot_be_changed_does_not_loop(desk: Desk, code: str
     channel = desk.slack.workspace.channel("approvals")
     approval = question(desk, channel.id)
     await desk.owe(posts.card(approval, approval.copies[0]), approvals=(approval,))
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     desk.slack.fail("chat.update", "refused", error=code)
     await desk.owe(*posts.updates(approval, mark=2)[:1])
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await debt.pay()
     await debt.look()
     assert (debt.posts, debt.wait) == ([], None)
@@ -263,7 +292,7 @@ async def test_a_change_of_a_card_that_was_never_posted_is_let_be(desk: Desk):
     """There is nothing to change, so nothing is asked of Slack."""
     approval = question(desk, desk.slack.workspace.channel("approvals").id)
     await desk.owe(*posts.updates(approval, mark=2), approvals=(approval,))
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
     await debt.pay()
     assert desk.slack.calls("chat.update") == []
     await debt.look()
@@ -276,7 +305,7 @@ async def test_a_card_of_another_session_is_not_taken_for_ours(desk: Desk):
         id="card:3-0:0", body={"kind": "notice", "channel": "C0APPROVAL1", "text": "A"}
     )
     await desk.owe(posts_owed)
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     other = Desk(
         desk.slack,
         desk.slot,
@@ -285,7 +314,7 @@ async def test_a_card_of_another_session_is_not_taken_for_ours(desk: Desk):
     )
     await desk.slot.apply(other.key, state={}, create=True)
     await other.owe(posts_owed)
-    await (await desk.outbox.debt(other.key)).pay()
+    await other.pay()
     assert len(desk.slack.messages("approvals")) == 2
 
 
@@ -293,7 +322,7 @@ async def test_a_process_that_lost_the_session_posts_nothing(desk: Desk):
     """Whoever stood still past its lease finds out before it posts, and leaves it to the next."""
     outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, owner="we")
     await desk.owe(answer(desk, 1, "hello"))
-    debt = await outbox.debt(desk.key)
+    debt = await desk.debt(outbox)
     with pytest.raises(SessionConflict):
         await debt.pay()
     assert desk.said() == []
@@ -305,13 +334,12 @@ async def test_a_call_is_begun_well_before_the_lease_ends(
     """Late in a lease it is read again, so that who takes over finds what was posted before."""
     outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, owner="test")
     await desk.owe(answer(desk, 1, "hello"))
-    await desk.slot.begin(desk.key, owner="test", lease=30_000)
-    debt = await outbox.debt(desk.key)
+    debt = await desk.debt(outbox, left=30)
     reads: list[float] = []
     look, now = debt.look, time.monotonic()
 
-    async def looking(**told: bool) -> None:
-        reads.append(await look(**told) or time.monotonic())
+    async def looking() -> None:
+        reads.append(await look() or time.monotonic())
 
     monkeypatch.setattr(debt, "look", looking)
     monkeypatch.setattr("bot.outbox.time.monotonic", lambda: now + 15)
@@ -326,13 +354,13 @@ async def test_only_the_newest_change_of_a_message_is_made(desk: Desk):
     """Two changes of one card that are owed at once are one call: it shows the record as it is."""
     card = Post(id="card", body={"kind": "notice", "channel": "C0APPROVAL1", "text": "A"})
     await desk.owe(card)
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     changes = [
         Post(id=f"card@{n}", body={"kind": "card_update", "approval": "3-0"}, after="card")
         for n in (1, 2, 3)
     ]
     await desk.owe(*changes, approvals=(question(desk, "C0APPROVAL1"),))
-    await (await desk.outbox.debt(desk.key)).pay()
+    await desk.pay()
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert len(desk.slack.calls("chat.update")) == 1
     assert view
@@ -345,11 +373,12 @@ async def test_paying_reads_only_what_posts_are_about(desk: Desk):
         question(desk, "C0LOCAL"),
         question(desk, "C0LOCAL").model_copy(update={"id": "4-0"}),
     )
-    debt = await desk.outbox.debt(desk.key)
+    debt = await desk.debt()
+    await debt.look()
     for each in approvals:
         await desk.owe(approvals=(each,))
     await desk.owe(posts.asked(approvals[1], thread_of(desk.key)))
-    await debt.pay()
+    await debt.pay(look=True)
     assert list(debt.approvals) == ["4-0"]
     assert len(desk.said()) == 1
 
@@ -360,7 +389,7 @@ async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_
         outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, limits=Index(client))
         desk.slack.fail("chat.postMessage", "ratelimited", seconds=30)
         await desk.owe(answer(desk, 1, "hello"))
-        first, second = await outbox.debt(desk.key), await outbox.debt(desk.key)
+        first, second = await desk.debt(outbox), await desk.debt(outbox)
         await first.pay()
         await second.pay()
     assert len(desk.slack.calls("chat.postMessage")) == 1
@@ -371,11 +400,11 @@ async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_
 async def test_a_session_that_goes_away_owes_nothing_more(desk: Desk):
     """Deleted, or emptied with its store, while a worker has it in hand: there is no more to do."""
     await desk.owe(answer(desk, 1, "hello"))
-    debt = await desk.outbox.debt(desk.key)
-    assert debt.payable
+    debt = await desk.debt()
+    assert debt.posts
     await desk.slot.delete(desk.key)
-    await debt.look()
-    assert (debt.payable, debt.inbox) == (False, 0)
+    await debt.pay(look=True)
+    assert (debt.posts, desk.said()) == ([], [])
 
 
 @pytest.mark.parametrize("status", ["approved", "rejected", "cancelled"])
@@ -389,18 +418,17 @@ async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
     asked = question(desk, desk.slack.workspace.channel("approvals").id)
     await desk.owe(*(posts.card(asked, copy) for copy in asked.copies), approvals=(asked,))
     outbox = Outbox(slot=desk.slot, replies=desk.outbox.replies, saved=is_saved)
-    await (await outbox.debt(desk.key)).pay()
+    await desk.pay(outbox)
     decided = asked.model_copy(update={"status": status, "rev": 2, "decided_at": 1})
     shown = posts.updates(decided, mark=2)
     await desk.slot.decide(desk.key, Decide(record=decided.record(), posts=shown))
     for _ in range(2):
-        debt = await outbox.debt(desk.key)
-        await debt.pay()
+        debt = await desk.pay(outbox)
         assert (debt.wait, len(desk.slack.calls("chat.update"))) == (SAVE_AGAIN, 1)
     [card] = desk.slack.messages("approvals")
     assert "being saved" in full_text(card)
     saved = True
-    await (await outbox.debt(desk.key)).pay()
+    await desk.pay(outbox)
     [card] = desk.slack.messages("approvals")
     assert "being saved" not in full_text(card)
     assert not outbox.saving

@@ -17,8 +17,8 @@ from agents import (
     Runner,
     SessionKey,
     SessionService,
-    hold,
 )
+from agents.runtime.held import hold
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from agents.runtime.testing import ScriptedModel, call
@@ -103,7 +103,6 @@ class River:
         agent = Agent(name="helper", model=model, tools=tools)
         worker = Worker(
             index=self.index,
-            slot=self.slot,
             runners={name: self.runner(agent, companion)},
             farewell=self.runner(farewell(), companion),
             secretary=secretary,
