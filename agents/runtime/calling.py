@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime import gate
@@ -24,6 +23,7 @@ from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
 from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Ask, Outcome, Report
+from agents.runtime.parts import storable
 from agents.runtime.payload import schema_of
 from agents.runtime.results import Yielded, failure, result_of, unknown_tool
 from agents.runtime.slot.port import Start, Started
@@ -330,13 +330,14 @@ class Calling:
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
         """
-        form = request.payload
+        form, hint = request.payload, str(to_json(request.hint))
         schema, initial = schema_of(form) if form is not None else (None, None)
+        schema = cast("Response | None", to_json(schema))
         told = Question(
             call_id=self.call.id,
             tool=tool.name,
             agent=self.agent.name,
-            hint=request.hint,
+            hint=hint,
             payload_schema=schema,
             dynamic=dynamic,
             kept=self.context.kept if dynamic else {},
@@ -347,11 +348,11 @@ class Calling:
         question = await self._current(tool, bound, told)
         if gate.rejected_before(self.held.story, self.call, question):
             return self._answered(gate.not_again(tool.name))
-        begun = form if isinstance(form, dict) else initial
+        begun = to_json(form if isinstance(form, dict) else initial)
         ask = Ask(
             question=question,
             args=cast(Response, to_json(self.args)),
-            shown=ToolConfirmation(hint=request.hint, payload=begun),
+            shown=ToolConfirmation(hint=hint, payload=begun),
             placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
         )
         return self._reported(Report(actions=_actions(self.context), ask=ask))
@@ -447,7 +448,7 @@ def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:
     if value is None and lasting:
         return Report(progress=progress, actions=_actions(context))
     result = result_of(value)
-    parts: list[types.Part] = list(result.media)
+    parts = [storable(part) for part in result.media]
     return Report(
         response=result.response, progress=progress, parts=parts, actions=_actions(context)
     )

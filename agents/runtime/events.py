@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from typing import cast
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -37,11 +36,9 @@ class EventActions(BaseModel):
 
     def told(self, state: Mapping[str, object]) -> "EventActions":
         """These actions with what was written to the state besides, all of it JSON."""
-        if not (state or self.state_delta):
-            return self
-        delta = {**self.state_delta, **state}
-        plain = cast("dict[str, JsonValue]", to_json(delta))
-        return self.model_copy(update={"state_delta": plain})
+        target = to_json(self.transfer_to_agent)
+        delta = to_json({**self.state_delta, **state})
+        return self.model_copy(update={"state_delta": delta, "transfer_to_agent": target})
 
 
 class Event(BaseModel):

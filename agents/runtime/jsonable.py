@@ -21,20 +21,21 @@ MAX_DEPTH = 64
 MAX_INT_BITS = 14_000  # Python refuses to write an int of more than 4300 digits as text
 
 
-def to_json(value: object, *, strict: bool = False) -> JsonValue:
+def to_json(value: object, *, strict: bool = False, depth: int = MAX_DEPTH) -> JsonValue:
     """The value as JSON; what has no JSON form becomes a short text about it.
 
     With `strict` it raises ValueError instead: for no JSON form, NaN, a circle, text that is no
-    Unicode, nesting deeper than 64. Bytes are then the text they hold, as pydantic reads them.
+    Unicode, nesting deeper than `depth`. Bytes are then the text they hold, as pydantic reads them.
     """
-    return _Walk(strict=strict).json(value)
+    return _Walk(strict=strict, depth=depth).json(value)
 
 
 class _Walk:
-    """One walk over a value: how strict, and which containers it is inside of."""
+    """One walk over a value: how strict, how deep, and which containers it is inside of."""
 
-    def __init__(self, *, strict: bool) -> None:
+    def __init__(self, *, strict: bool, depth: int) -> None:
         self.strict = strict
+        self.depth = depth
         self.inside: list[int] = []
 
     def json(self, value: object) -> JsonValue:
@@ -54,7 +55,7 @@ class _Walk:
                 return self._container(value)
 
     def _container(self, value: object) -> JsonValue:
-        if len(self.inside) >= MAX_DEPTH or id(value) in self.inside:
+        if len(self.inside) >= self.depth or id(value) in self.inside:
             return self._fallback(value, "is nested in itself or too deeply")
         self.inside.append(id(value))
         try:

@@ -7,7 +7,8 @@ from google.genai import types
 from agents.runtime.confirmation import REQUEST_CONFIRMATION, read_answer
 from agents.runtime.errors import AnswerError
 from agents.runtime.events import Event, EventActions
-from agents.runtime.parts import content
+from agents.runtime.jsonable import to_json
+from agents.runtime.parts import content, storable
 from agents.runtime.payload import check
 from agents.runtime.slot.port import Entry
 from agents.runtime.story import USER, Call, Story
@@ -18,7 +19,7 @@ def accepted(message: types.Content, story: Story) -> types.Content:
 
     Raises AnswerError when it fits no open call; PayloadError when a payload breaks the schema.
     """
-    parts = message.parts or []
+    parts = [storable(part) for part in message.parts or []]
     if not parts:
         raise AnswerError("the message is empty")
     if any(part.function_call for part in parts):
@@ -78,13 +79,13 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
     """
     said = types.Content.model_validate(entry.body.get("content") or {"role": "user"})
     strands: dict[tuple[str | None, str], list[types.Part]] = {}
-    for part in said.parts or []:
+    for part in map(storable, said.parts or []):
         place = _place(part, story, version)
         if place is not None:
             strands.setdefault(place, []).append(part)
-    delta = entry.body.get("state_delta")
+    delta = to_json(entry.body.get("state_delta"))
     quiet = True if entry.body.get("skip_summarization") else None
-    user_id = entry.body.get("user_id")
+    user_id = to_json(entry.body.get("user_id"))
     return [
         Event(
             version=version + offset,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, request_part
 from agents.runtime.events import Event, EventActions
-from agents.runtime.parts import call_part, content, response_part
+from agents.runtime.parts import call_part, content, response_part, storable
 from agents.runtime.story import Call
 
 ASKED_AGAIN = ToolConfirmation(
@@ -203,7 +203,7 @@ def spoken(
     """The event of a model's reply at its version: each call gets its id, `<version>-<part>`."""
     parts: list[types.Part] = []
     model_ids: dict[str, str] = {}
-    for i, part in enumerate(said.parts or []):
+    for i, part in enumerate(map(storable, said.parts or [])):
         call = part.function_call
         if call is None:
             parts.append(part)

@@ -1,12 +1,18 @@
-"""Contents and parts of sound pieces, made without checking them again.
+"""Contents and parts of sound pieces, made without checking them again; and of those from outside.
 
 A turn makes some twenty of them; google.genai's own constructors would be most of its cost.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from google.genai import types
+from pydantic_core import PydanticSerializationError
+
+from agents.runtime.jsonable import to_json
+
+DEPTH = 100
+"""How deep a call's arguments or a response may be nested; a store reads back about 190."""
 
 _EMPTY = types.Part()
 
@@ -34,3 +40,30 @@ def response_part(
     fields = {key for key, value in said.items() if value is not None}
     answer = types.FunctionResponse.model_construct(fields, **said)
     return _EMPTY.model_copy(update={"function_response": answer})
+
+
+def storable(part: types.Part) -> types.Part:
+    """A part from outside as it can be stored and read back.
+
+    Half a character becomes "?", NaN a text. What is nested deeper than 100 is cut, which is deeper
+    than any tool takes.
+    """
+    call, response = part.function_call, part.function_response
+    if call is not None:
+        update = _told(call, "args", call.args)
+        return part.model_copy(update={"function_call": call.model_copy(update=update)})
+    if response is not None:
+        update = _told(response, "response", response.response)
+        return part.model_copy(update={"function_response": response.model_copy(update=update)})
+    try:
+        part.model_dump_json()
+    except (PydanticSerializationError, ValueError):
+        return types.Part.model_validate(to_json(part.model_dump(mode="json", exclude_none=True)))
+    return part
+
+
+def _told(
+    said: types.FunctionCall | types.FunctionResponse, field: str, value: dict[str, Any] | None
+) -> dict[str, Any]:
+    plain = cast("dict[str, Any]", to_json({"id": said.id, "name": said.name}))
+    return {**plain, field: None if value is None else to_json(value, depth=DEPTH)}

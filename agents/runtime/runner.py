@@ -23,6 +23,7 @@ from agents.runtime.events import Event
 from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.held import Companion, Held, Permit, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
+from agents.runtime.jsonable import to_json
 from agents.runtime.messages import accepted
 from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
@@ -278,9 +279,9 @@ class Runner:
         return True
 
 
-def _entry(entry_id: str, message: types.Content, *, user: str, **told: JsonValue) -> Entry:
+def _entry(entry_id: str, message: types.Content, *, user: str, **told: object) -> Entry:
     content = message.model_dump(mode="json", exclude_none=True)
-    said = {key: value for key, value in told.items() if value}
+    said = {key: to_json(value) for key, value in told.items() if value}
     return Entry(id=entry_id, body={"content": content, "user_id": user, **said})
 
 

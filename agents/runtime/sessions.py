@@ -1,8 +1,9 @@
 """Sessions as Google ADK's programs know them: a door onto the slot."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from pydantic import JsonValue
 
@@ -14,7 +15,9 @@ from agents.runtime.errors import (
 )
 from agents.runtime.events import Event
 from agents.runtime.held import hold, without_temp
+from agents.runtime.jsonable import to_json
 from agents.runtime.messages import accepted
+from agents.runtime.parts import content, storable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Begun, SessionKey, Slot, View
 from agents.runtime.story import USER, Story
@@ -72,7 +75,7 @@ class SessionService:
         """A new session; without an id it gets one. Raises AlreadyExistsError."""
         name = (session_id or "").strip() or uuid.uuid4().hex
         key = SessionKey(app_name, user_id, name, self.tenant)
-        if not await self.slot.apply(key, state=state or {}, create=True):
+        if not await self.slot.apply(key, state=_state(state), create=True):
             raise AlreadyExistsError(f"there is a session {name!r} of {user_id!r} already")
         view = await self.slot.read(key)
         if view is None:
@@ -133,7 +136,7 @@ class SessionService:
                 raise StaleSessionError(f"session {session.id!r} has moved on; read it again")
             stored = _checked(event, held.story).model_copy(update={"version": held.next_version})
             await held.commit([stored])
-        session.state.update(event.actions.state_delta)
+        session.state.update(stored.actions.state_delta)
         kept = without_temp(stored)
         session.events.append(kept)
         session.version = kept.version
@@ -155,10 +158,19 @@ class InMemorySessionService(SessionService):
         super().__init__(MemorySlot(), tenant=tenant)
 
 
+def _state(given: Mapping[str, object] | None) -> dict[str, JsonValue]:
+    """A first state as JSON."""
+    return cast("dict[str, JsonValue]", to_json(dict(given or {})))
+
+
 def _checked(event: Event, story: Story) -> Event:
-    """The event, its answers as a Runner would take them. Raises AnswerError."""
+    """The event as it can be stored, its answers as a Runner takes them. Raises AnswerError."""
     if event.questions:
         raise AnswerError("only a Runner asks for a confirmation")
+    event = event.model_copy(update={"actions": event.actions.told({})})
+    if event.content is not None:
+        said = content(event.content.role or USER, [storable(part) for part in event.parts])
+        event = event.model_copy(update={"content": said})
     if event.author != USER or event.content is None or not event.get_function_responses():
         return event
     return event.model_copy(update={"content": accepted(event.content, story)})
