@@ -26,7 +26,7 @@ from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
 from bot.index import Index
 from bot.settings import Settings
-from bot.slack.blocks.arguments import HIDDEN, concealed
+from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
 
 NOT_FOUND = 1
 EVENTS_SHOWN = 20
@@ -135,6 +135,7 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
         return NOT_FOUND
     told = approval.model_dump(mode="json", exclude={"nonce"})
     told["args"] |= dict.fromkeys(approval.secrets, HIDDEN)
+    told["precondition"] = {each.name: each.value for each in depends_on(approval)}
     told["hint"] = concealed(approval, approval.hint)
     told["changes"] = [concealed(approval, change) for change in approval.changes]
     print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))

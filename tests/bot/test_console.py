@@ -45,6 +45,7 @@ async def desk(store_url: str, monkeypatch):
             secrets=("token",),
             args={"token": "s3cret"},
             hint="May s3cret be used?",
+            precondition={"quote": {"s3cret": 10}},
         )
         await index.send(listed(index, asked))
         yield slot, index, asked
@@ -76,6 +77,7 @@ async def test_listed_and_shown(desk, typed: Typed):
     status, told = await typed("approvals", "show", reference(asked).upper())
     assert status == 0
     assert json.loads(told)["tool"] == "reimburse"
+    assert '"quote"' in told
     assert "s3cret" not in told
     assert asked.nonce not in told
     assert (await typed("approvals", "show", "ffffffff"))[0] == 1
