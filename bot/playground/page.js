@@ -9,9 +9,7 @@ const $ = (id) => document.getElementById(id);
 const wide = matchMedia("(min-width: 760px)");
 let feed = null;
 let open = false;
-let asked = "";
-let visited = "";
-let shown;
+let [asked, visited, shown] = ["", "", ""];
 
 const address = (...parts) => `#/${parts.join("/")}`.replace(/\/+$/, "");
 const me = () => world.person.name;
@@ -73,10 +71,10 @@ function showRoom(room, where) {
   $("log").hidden = atHome;
   $("home").hidden = !atHome;
   keyed($("room-head"), [["head", view]], () => head(room, facts, atHome));
-  fill($("log"), room.messages.filter((each) => !atHome && !isReply(each)), { room, link });
   keyed($("home"), atHome ? [["home", [view.id, world.home?.hash]]] : [], home);
   keyed($("room-foot"), atHome ? [] : [["foot", view]], () =>
     composer({ room, thread: "", examples: facts.examples, onsent }));
+  fill($("log"), room.messages.filter((each) => !atHome && !isReply(each)), { room, link });
   if (news(room).new) act("read", { channel: room.id });
 }
 

@@ -16,7 +16,9 @@ export function avatar(id) {
 
 /** Fill a log with messages, keeping those that did not change, and stay at the end of it. */
 export function fill(log, messages, { room, thread, link }) {
-  const atEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80 || !log.children.length;
+  const where = [world.person.id, room.id, thread].join();
+  const atEnd = log.where !== where || log.scrollHeight - log.scrollTop - log.clientHeight < 80;
+  log.where = where;
   const items = messages.map((message, place) => {
     const before = messages[place - 1];
     const status = room.statuses[message.ts];

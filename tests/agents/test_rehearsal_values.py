@@ -138,6 +138,10 @@ COLOUR = {"type": "string", "enum": ["red", "dark_blue"]}
             TEXT | {"format": "date-time"}, "tomorrow 9:30", "2026-12-01T09:30:00", id="moment"
         ),
         pytest.param(
+            TEXT | {"format": "date-time"}, "tomorrow or Friday 9:30", None, id="which of two days"
+        ),
+        pytest.param(TEXT | {"format": "time"}, "at 2pm or at 3pm", None, id="which of two times"),
+        pytest.param(
             {"type": "array", "items": {"type": "integer"}}, "1, 2, 3", [1, 2, 3], id="ints"
         ),
         pytest.param(

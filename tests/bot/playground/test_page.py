@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, expect
 
 from tests.bot.playground.screen import Screen, launched, needs_chromium, opened, running
 
@@ -91,6 +91,12 @@ async def test_a_rejection_and_its_reason(screen: Screen) -> None:
     await expect(screen.thread).to_contain_text("use cost centre 12")
 
 
+async def pressed(home: Locator, name: str, *, of: str) -> None:
+    """Press a button below the request with some words."""
+    row = f"xpath=//*[contains(., '{of}')]/following-sibling::*[contains(@class, 'actions')][1]"
+    await home.locator(row).get_by_role("button", name=name).click()
+
+
 async def test_a_manager_decides_from_home(browser: Browser, url: str) -> None:
     """On a phone Home fills by itself; a wrong number is told beside it, a good one empties it."""
     async with opened(browser, url, width=390) as phone, opened(browser, url) as screen:
@@ -98,9 +104,7 @@ async def test_a_manager_decides_from_home(browser: Browser, url: str) -> None:
         home = phone.page.locator("#home")
         await expect(home).to_contain_text("Waits for you")
         await ask(screen, "I'd like to take four days off from 2027-02-01", where="time-off")
-        asked = home.locator("> *").filter(has_text="2027-02-01")
-        await expect(asked).to_be_visible()
-        await home.get_by_role("button", name="Open").first.click()
+        await pressed(home, "Open", of="2027-02-01")
         form = phone.page.get_by_role("dialog")
         await expect(form).to_contain_text("4 days off")
         await form.get_by_label("Approved days").fill("9")
@@ -109,7 +113,8 @@ async def test_a_manager_decides_from_home(browser: Browser, url: str) -> None:
         await expect(form.get_by_label("Approved days")).to_have_value("9")
         await form.get_by_label("Approved days").fill("4")
         await phone.press("Approve", on=form)
-        await expect(home).to_contain_text("It is done.")
+        done = home.locator(".blocks > *").filter(has_text="2027-02-01").last
+        await expect(done.locator("xpath=following-sibling::*[1]")).to_contain_text("It is done.")
         await expect(screen.thread).to_contain_text("4 days are approved from 1 February 2027.")
 
 
@@ -118,7 +123,7 @@ async def test_a_manager_says_no_from_home(screen: Screen) -> None:
     await ask(screen, "please reimburse 777 dollars for a sofa")
     await screen.sit("mia", "home")
     home = screen.page.locator("#home")
-    await home.get_by_role("button", name="Reject").first.click()
+    await pressed(home, "Reject", of="777")
     form = screen.page.get_by_role("dialog")
     await expect(form).to_contain_text("Amount: 777, Purpose: sofa")
     await form.get_by_label("Reason").fill("no sofas")
@@ -200,6 +205,27 @@ async def test_behind_the_scenes(screen: Screen) -> None:
     await expect(panel).to_contain_text("The rehearsal model")
     await screen.page.keyboard.press("Escape")
     await expect(panel).to_be_hidden()
+
+
+AT_END = "(log) => log.scrollTop + log.clientHeight >= log.scrollHeight - 1"
+
+
+async def test_a_conversation_opens_at_its_end(browser: Browser, url: str) -> None:
+    """The newest message is in full view, in each conversation one comes to."""
+    async with opened(browser, url, width=390, height=600) as screen:
+        await screen.sit("ben", "dm")
+        for text in ("hello", "I'd like to take 2 days off from 2027-04-05"):
+            await screen.say(text)
+        await expect(screen.message("Asked Max Meier")).to_be_visible()
+        log = screen.page.locator("#log")
+        await log.evaluate("(log) => log.scrollTo(0, 0)")
+        for where in ("expenses", "dm"):
+            await screen.sit("ben", where)
+            await expect(screen.page.locator("#log > *").last).to_be_visible()
+            assert await log.evaluate(AT_END)
+        await screen.page.reload()
+        await expect(screen.message("Asked Max Meier")).to_be_in_viewport(ratio=1)
+        assert await log.evaluate(AT_END)
 
 
 async def test_a_phone_shows_one_thing_at_a_time(browser: Browser, url: str) -> None:
