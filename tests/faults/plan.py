@@ -73,7 +73,7 @@ PLACES = tuple(
     for side in ("before", "after")
 )
 """Every place at which a process may die or stand still."""
-OFTEN = ("slot.", "index.claim", "index.send", "index.done", "index.later", "slack.post", "ledger")
+OFTEN = ("slot.", "index.claim", "index.send", "slack.post", "ledger")
 SLACK = ("ratelimited", "error", "html", "slow", "lost")
 METHODS = ("chat.postMessage", "chat.update", "conversations.replies", "conversations.history")
 KINDS = (
