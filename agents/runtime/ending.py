@@ -21,16 +21,20 @@ def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Ev
         return []
     answers = recorded(_unfinished(step), version=version, now=now)
     invocation, branch = _place(step)
-    stopped = Event(
-        version=version + len(answers),
+    end = stopped(step.agent, invocation, version=version + len(answers), now=now)
+    return [*answers, end.model_copy(update={"branch": branch})]
+
+
+def stopped(agent: Agent, invocation: str, *, version: int, now: float) -> Event:
+    """The event in which an agent says that it stopped."""
+    return Event(
+        version=version,
         invocation_id=invocation,
-        author=step.agent.name,
-        branch=branch,
+        author=agent.name,
         error_code=GIVEN_UP,
         error_message="The turn failed again and again and was given up.",
         timestamp=now,
     )
-    return [*answers, stopped]
 
 
 def _unfinished(step: Step) -> list[Outcome]:

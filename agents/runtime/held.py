@@ -142,6 +142,11 @@ class Held:
             self._remember(event)
         return True
 
+    def put_aside(self) -> None:
+        """Take the oldest inbox entry without its words: they can be read or stored by nobody."""
+        if self._head is not None:
+            self.entry, self._popping, self._heard = self._head.id, True, []
+
     async def work_for(self, invocation: str) -> None:
         """Have the `user:` state of the person that an invocation works for, and of nobody else."""
         person = self.user(invocation)

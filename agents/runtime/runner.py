@@ -17,7 +17,7 @@ from agents.runtime.asking import Asking
 from agents.runtime.budget import Budget, RunConfig, Spent
 from agents.runtime.calling import outcomes
 from agents.runtime.compaction import stored
-from agents.runtime.ending import given_up
+from agents.runtime.ending import given_up, stopped
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.gemini import Gemini, GeminiOptions
@@ -164,8 +164,22 @@ class Runner:
 
         Raises SessionBusy and SessionConflict.
         """
-        async with self.hold(key, owner=owner, lease=lease) as held:
-            await self._end(held)
+        try:
+            async with self.hold(key, owner=owner, lease=lease) as held:
+                await self._end(held)
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            async with self.hold(key, owner=owner, lease=lease) as held:
+                if not (
+                    held.waiting and isinstance(next_step(self.agent, held.story), Wait | Done)
+                ):
+                    raise
+                await self._put_aside(held)
+
+    async def _put_aside(self, held: Held) -> None:
+        """Let go of an inbox entry that cannot be read or stored, and say so."""
+        held.put_aside()
+        version, now = held.next_version, held.now / 1000
+        await held.commit([stopped(self.agent, f"inv-{version}", version=version, now=now)])
 
     async def _end(self, held: Held) -> list[Event]:
         if isinstance(next_step(self.agent, held.story), (Wait, Done)):

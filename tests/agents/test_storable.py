@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from agents import Agent, Event, LlmResponse, Runner, SessionKey, SessionService, ToolContext
+from agents import (
+    Agent,
+    Companions,
+    Entry,
+    Event,
+    LlmResponse,
+    Runner,
+    SessionKey,
+    SessionService,
+    ToolContext,
+)
 from agents.runtime.parts import storable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Slot
@@ -191,3 +201,50 @@ def test_what_is_fine_stays_the_very_same() -> None:
     """Nothing is made anew without need."""
     part = types.Part(text="fine", thought_signature=b"\xff")
     assert storable(part) is part
+
+
+UNREADABLE = [
+    pytest.param({"content": {"role": "user", "parts": "nonsense"}}, id="parts that are none"),
+    pytest.param({"content": 5}, id="content that is none"),
+    pytest.param({"content": {"parts": [{"text": {"deep": 1}}]}}, id="a text that is none"),
+]
+
+
+@pytest.mark.parametrize("body", UNREADABLE)
+async def test_an_inbox_entry_that_nobody_can_read_is_given_up(slot, body) -> None:
+    """Nothing of it is stored, it is said that something went wrong, and what is behind goes on."""
+    await slot.apply(KEY, state={}, create=True)
+    await slot.ingest(KEY, Entry(id="bad", body=body))
+    sound = {"content": {"role": "user", "parts": [{"text": "hello"}]}}
+    await slot.ingest(KEY, Entry(id="good", body=sound))
+    agent = Agent(name="w", model=ScriptedModel(["hi"]))
+    runner = Runner(agent=agent, app_name="a", session_service=SessionService(slot))
+    with pytest.raises(ValueError, match="validation error"):
+        await anext(runner.serve(KEY, owner="o"))
+    await runner.give_up(KEY, owner="o")
+    [heard] = [event async for event in runner.serve(KEY, owner="o")]
+    assert [*heard.texts()] == ["hi"]
+    gone, asked, answered = await stored(slot)
+    assert (gone.author, gone.error_code, gone.content) == ("w", "GIVEN_UP", None)
+    assert [[*event.texts()] for event in (asked, answered)] == [["hello"], ["hi"]]
+
+
+async def test_a_message_behind_a_turn_that_cannot_end_is_not_thrown_away(slot) -> None:
+    """Only what is itself the trouble is put aside."""
+    broken = True
+
+    def companion(*_told: object, **_new: object) -> Companions:
+        if broken:
+            raise TypeError("a bug")
+        return Companions()
+
+    await slot.apply(KEY, state={}, create=True)
+    sound = {"content": {"role": "user", "parts": [{"text": "hello"}]}}
+    await slot.ingest(KEY, Entry(id="good", body=sound))
+    agent = Agent(name="w", model=ScriptedModel(["hi", "hi", "hi"]))
+    sessions = SessionService(slot)
+    runner = Runner(agent=agent, app_name="a", session_service=sessions, companion=companion)
+    with pytest.raises(TypeError, match="a bug"):
+        await runner.give_up(KEY, owner="o")
+    broken = False
+    assert [[*e.texts()] async for e in runner.serve(KEY, owner="o")] == [["hi"]]
