@@ -177,8 +177,8 @@ class Clicks:
         saving = outcome.code == "saving"
         if saving or outcome.kind not in ("decided", "withdrawn"):
             self.tell(click.by, click.place, sentence(outcome))
-        if self._mend and click.card and outcome.kind in ("already", "late") and not saving:
-            self._later(self._mend(key, click.card))
+        if outcome.kind in ("already", "late") and not saving:
+            self._show_anew(key, click)
 
     async def _decided(self, key: SessionKey, decision: Decision) -> Outcome:
         outcome = await decide(
@@ -228,6 +228,13 @@ class Clicks:
             self._check(click, await self._replies.update_view(click.view, view))
         else:
             await self._open(click, everything_view(approval, click))
+            if approval.status != "pending":
+                self._show_anew(key, click)
+
+    def _show_anew(self, key: SessionKey, click: Click) -> None:
+        """Have a card mended that kept its buttons though its request is over."""
+        if self._mend and click.card:
+            self._later(self._mend(key, click.card))
 
     async def _open(self, click: Click, view: Block) -> None:
         self._check(click, await self._replies.open_view(click.trigger, view))

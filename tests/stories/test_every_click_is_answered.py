@@ -179,7 +179,8 @@ async def test_a_click_on_what_was_withdrawn(office: Office):
     assert office.amounts() == []
 
 
-async def test_a_card_that_kept_its_buttons(office: Office):
+@pytest.mark.parametrize("button", ["approve", "reject"])
+async def test_a_card_that_kept_its_buttons(office: Office, button: str):
     """Slack refused to change it when it was decided: the next click is told, and mends it."""
     await office.ask(HOTEL)
     card = await office.card("200", where="general")
@@ -187,9 +188,29 @@ async def test_a_card_that_kept_its_buttons(office: Office):
     await rejects(office, card)
     await office.slack.wait_for(lambda: len(office.slack.calls("chat.update")) > 1)
     assert buttons(office.now(card)) == ["approve", "reject"]
-    await office.slack.click("mia", card, "approve")
+    await office.slack.click("mia", card, button)
     await office.note("mia", f"already rejected by <@{MAX.id}>", where="general")
     await office.closed(card, f"*Rejected* by <@{MAX.id}>")
+
+
+async def test_a_long_card_that_kept_its_buttons(open_office: Opening):
+    """Looked at whole after it is over, it has nothing to decide, and the card is mended."""
+    hosts = Hosts()
+    long = call("ping", host="h" * 5_000)
+    office = await open_office(agents=scripted(gated(hosts.ping), replies=[long, "No."]))
+    await office.ask("ping it")
+    card = await office.card("hhhh")
+    office.slack.fail("chat.update", "refused", error="is_archived")
+    await rejects(office, card)
+    await office.slack.wait_for(lambda: len(office.slack.calls("chat.update")) > 1)
+    assert buttons(office.now(card)) == ["show", "reject"]
+    await office.slack.click("mia", card, "show")
+    [view] = await office.slack.wait_for(lambda: office.slack.modals("mia"))
+    assert not view.get("submit")
+    mended = await office.slack.wait_for(
+        lambda: office.now(card) if "*Rejected*" in full_text(office.now(card)) else None
+    )
+    assert buttons(mended) == ["show"]
 
 
 async def approved(office: Office, cards: list[Message]) -> None:
