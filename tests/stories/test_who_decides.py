@@ -1,6 +1,7 @@
 """Groups, roles, thresholds and tiers: who may decide, and what changes when the company does."""
 
 import json
+import re
 from typing import Annotated, Any
 
 from agents import Agent, FunctionTool, Secret
@@ -209,7 +210,7 @@ async def test_other_companies_see_no_details(open_office: Opening):
     card = await office.card("asks for approval", where="partners")
     told = json.dumps(card)
     assert "hotel" not in told
-    assert "200" not in told.replace(card["ts"], "")
+    assert not re.search(r"\b200\b", told)
     await office.slack.click("pat", card, "show")
     await office.note("pat", "Only people of this workspace", where="partners")
     assert office.slack.modals("pat") == []
