@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from agents import ApprovalPolicy, Settle
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Copy
 from bot.approvals.resolve import Defaults
 from bot.approvals.scene import Gap, requester
 from tests.bot.approvals.samples import (
@@ -220,6 +220,57 @@ def test_a_call_asked_about_anew_voids_its_approval():
         asking(5, digest="e"), after=ANSWERED, known=(approval(status="approved"),)
     ).companions
     assert found.settles == [Settle(id="3-0", sources=("approved",), status="void")]
+    shown = [post.id for post in found.posts if post.id.endswith("@n5")]
+    assert shown == ["card:3-0:0@n5", "asked:3-0@n5"]
+
+
+HOME = Copy(post="card:3-0:0", channel="C1", thread_ts="100.1")
+
+
+@pytest.mark.parametrize(
+    ("event", "after", "known", "told"),
+    [
+        pytest.param(message("40", version=4, run="i2", user="UX"), (asking(),), {}, 1, id="words"),
+        pytest.param(message("40", version=4, run="i2"), (), {}, 0, id="nothing is asked"),
+        pytest.param(says("Hm."), (asking(),), {}, 0, id="the agent talks"),
+        pytest.param(
+            message("40", version=5, run="i2"),
+            (asking(), answering(confirmed=True)),
+            {},
+            0,
+            id="it is decided",
+        ),
+        pytest.param(answering(confirmed=True), (asking(),), {}, 0, id="a decision"),
+        pytest.param(
+            message("40", version=4, run="i2").model_copy(update={"branch": "helper@2-0"}),
+            (asking(),),
+            {},
+            0,
+            id="to a nested agent",
+        ),
+        pytest.param(
+            message("40", version=4, run="i2"),
+            (asking(),),
+            {"copies": (HOME,)},
+            0,
+            id="the card is where they talk",
+        ),
+        pytest.param(
+            message("40", version=4, run="i2"),
+            (asking(),),
+            {"copies": tuple(Copy.numbered("3-0", n, f"UX{n}") for n in range(3))},
+            3,
+            id="three copies",
+        ),
+    ],
+)
+def test_people_talk_on(event, after, known, told: int):
+    """Whoever writes while people are asked is told of under each card that is elsewhere, once."""
+    found = planned(event, after=(*BEFORE, *after), known=(approval(**known),)).companions
+    lines = [post for post in found.posts if post.body["kind"] == "moved_on"]
+    assert len(lines) == told
+    assert all(post.id == f"{post.after}@moved" for post in lines)
+    assert all(post.body["by"] == event.user_id for post in lines)
 
 
 @pytest.mark.parametrize(
