@@ -149,8 +149,8 @@ PROMISES = {
     18: Promise(
         "The audit cannot be changed quietly.",
         f"{SLOT}/audit.lua",
-        "hash = sha256(hash .. entry)",
-        "hash = sha256(entry)",
+        "sha256(hash .. entry)",
+        "sha256(entry)",
         "tests/bot/approvals/test_audit.py::test_an_export_verifies",
     ),
     19: Promise(

@@ -21,9 +21,9 @@ from tests.bot.approvals.samples import KEY, approval, click
 SESSION = str(KEY)
 
 
-async def exported(slot, *, rounds: int = 1) -> list[str]:
-    """The export of a session in which some requests were decided."""
-    for n in range(rounds):
+async def exported(slot, *, rounds: int = 1, first: int = 0) -> list[str]:
+    """The export of a session in which some requests were decided, counted from `first`."""
+    for n in range(first, first + rounds):
         asked = await put(slot, id=f"{n}-0", digest=f"{n:064}")
         await decide(slot, KEY, click(asked, "UX9"))
         await decide(slot, KEY, click(asked, act="reject", reason="Größe: “no”"))
@@ -33,13 +33,13 @@ async def exported(slot, *, rounds: int = 1) -> list[str]:
 
 async def test_an_export_verifies(slot):
     """What either store wrote passes the verifier, whoever wrote it; its head is the store's."""
-    await put(slot)
+    await exported(slot, rounds=2)
     begun = await slot.begin(KEY, owner="test", lease=5000)
     opened = Companions(audit=[audit.opened(approval())])
     await slot.commit(
         KEY, Commit(id="c", fence=begun.fence, version=begun.version, companions=opened)
     )
-    lines = await exported(slot, rounds=3)
+    lines = await exported(slot, first=2)
     view = await slot.read(KEY, parts=("audit",))
     found = verify(lines)
     assert (found.findings, len(lines)) == ([], 10)
