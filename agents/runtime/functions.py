@@ -32,7 +32,8 @@ class Beside:
         """
         if not callable(func):
             raise UsageError(f"{signature.name}: {role} must be a function")
-        self.name = getattr(func, "__name__", "").strip("<>")
+        name = getattr(func, "__name__", "")
+        self.name = name if name.isidentifier() else role
         self._func = func
         wanted, context = parameters_of(func, tool=signature.name)
         known = {parameter.name for parameter in signature.parameters}

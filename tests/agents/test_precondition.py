@@ -1,5 +1,6 @@
 """What a call depends on: frozen when people are asked, found anew right before the start."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -156,6 +157,20 @@ async def test_what_cannot_be_found_out(way, error: Exception, told: str, asked:
     stored = results((await desk.session()).events)
     assert any(told in str(result.get("error")) for result in stored)
     assert texts(events)[-1] == "Done."
+
+
+@pytest.mark.parametrize(
+    "precondition",
+    [
+        pytest.param(lambda item: item * 2, id="a lambda"),
+        pytest.param(functools.partial(Market().price, item="x"), id="a partial"),
+    ],
+)
+async def test_a_function_without_a_name(precondition: Callable[..., object]):
+    """What it finds is called a precondition."""
+    tool = FunctionTool(Market().buy, require_confirmation=True, precondition=precondition)
+    desk = await Desk(Agent(name="root", tools=[tool]), [call("buy", item="chair"), "?"]).open()
+    assert list(question(await desk.say()).precondition) == ["precondition"]
 
 
 async def test_what_has_no_json_form():
