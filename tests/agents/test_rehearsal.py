@@ -147,6 +147,11 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
             "Booked from 24 December 2026 until 25 December 2026 in Aurora.",
             id="a place and days",
         ),
+        pytest.param(
+            {"status": "resolved", "ticket_id": "T-7", "note": "it works"},
+            "Resolved: ticket T-7. It works.",
+            id="something with a number",
+        ),
         pytest.param({"message": "all is well"}, "All is well.", id="a sentence of the tool"),
         pytest.param({"result": "It rains"}, "It rains.", id="a text"),
         pytest.param({"result": 1234.5}, "Pay back of 250, lunch: 1,234.50.", id="a number"),
@@ -233,7 +238,7 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         ),
         pytest.param(
             {"status": "pending", "ticket_id": "T-7"},
-            "Your request “pay back” (250, lunch) is under way, not finished yet. Ticket id T-7.",
+            "Your request “pay back” (250, lunch) is under way, not finished yet. Ticket T-7.",
             id="pending, with facts",
         ),
     ],

@@ -36,7 +36,7 @@ def clause(lead: str, fields: Mapping[str, Any], shown: Mapping[str, str], *, ac
     head = granted or lead
     if phrases:
         head = f"{head} {phrases}" if granted or acted else f"{head}: {phrases}"
-    rest = joined([f"{plain(name)} {text}" for name, text in left.items()])
+    rest = listed(left)
     if not rest:
         return head
     return f"{head}: {rest}" if head == lead else f"{head}, {rest}"
@@ -51,6 +51,12 @@ def spoken(text: str) -> str:
     except ValueError:
         return text
     return f"{day.day} {day:%B %Y}"
+
+
+def listed(shown: Mapping[str, str]) -> str:
+    """Names with their values, such as `reference 17 and ticket T-4`; empty ones are left out."""
+    told = {name: plain(name).removesuffix(" id") or name for name in shown}
+    return joined([f"{told[name]} {text}" for name, text in shown.items() if text])
 
 
 def joined(texts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from agents.runtime.rehearsal.conversation import Answered
-from agents.runtime.rehearsal.facts import clause, joined
+from agents.runtime.rehearsal.facts import clause, joined, listed
 from agents.runtime.rehearsal.words import name_words, plain
 
 _FINE = frozenset({"ok", "success", "succeeded", "done", "complete", "completed", "true"})
@@ -66,7 +66,7 @@ def _waiting(answer: Answered, response: Mapping[str, Any]) -> str:
     by = f" by {asked}" if what and asked else ""
     until = f" They have until {_moment(response['until'])}." if response.get("until") else ""
     said = next((words(response[k]) for k in _TELLING if response.get(k)), "")
-    rest = _listed({k: v for k, v in response.items() if k not in _HIDDEN | {*_TELLING}})
+    rest = listed({k: words(v) for k, v in response.items() if k not in _HIDDEN | {*_TELLING}})
     extra = f" {_closed(_capital(said or rest))}" if said or rest else ""
     return f"{about(answer)} {waits}{by}.{until}{extra}"
 
@@ -114,11 +114,6 @@ def _fields(answer: Answered, response: Mapping[str, Any]) -> str:
         return " ".join(filter(None, (_closed(_capital(told)), added)))
     said = clause(lead, facts, shown, acted=acted)
     return " ".join(filter(None, (_closed(said), added)))
-
-
-def _listed(fields: Mapping[str, Any]) -> str:
-    shown = [f"{plain(key)} {words(value)}" for key, value in fields.items() if words(value)]
-    return joined(shown)
 
 
 def about(answer: Answered) -> str:
