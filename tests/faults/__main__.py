@@ -25,18 +25,18 @@ def main() -> int:
     one = given.seed is not None
     seeds = [given.seed] if one else range(given.first, given.first + given.runs)
     began = time.monotonic()
-    results = asyncio.run(_play(list(seeds), at_once=given.at_once))
-    for result in results:
-        if result.violations or one:
-            sys.stdout.write(timeline(result) + "\n")
+    results = asyncio.run(_play(list(seeds), at_once=given.at_once, tell=one))
     sys.stdout.write(table(results, seconds=time.monotonic() - began) + "\n")
     return 1 if any(result.violations for result in results) else 0
 
 
-async def _play(seeds: list[int], *, at_once: int) -> list[Result]:
+async def _play(seeds: list[int], *, at_once: int, tell: bool) -> list[Result]:
     found: list[Result] = []
     async for result in played([planned(seed) for seed in seeds], at_once=at_once):
         found.append(result)
+        if result.violations or tell:
+            sys.stdout.write(timeline(result) + "\n")
+            sys.stdout.flush()
         sys.stderr.write("!" if result.violations else ".")
         sys.stderr.flush()
     sys.stderr.write("\n")

@@ -163,17 +163,21 @@ class People:
         return await self._slack.click(who, card, act, values=entered)
 
     async def _reject(self, card: dict[str, Any], who: str) -> Noticed | None:
-        """Press Reject and send the form it opens; None when it did not open in time."""
+        """Press Reject and send the form it opens.
+
+        None when it did not open in time, though the card can still be rejected.
+        """
         async with self._at_form:
             while self._slack.modals(who):
                 await self._slack.close(who)
-            if not (await self._slack.click(who, card, "reject")).ok:
-                return None
-            for _ in range(100):
+            clicked = await self._slack.click(who, card, "reject")
+            for _ in range(50 if clicked.ok else 0):
                 if not self._slack.modals(who):
                     await asyncio.sleep(0.02)
             if not self._slack.modals(who):
-                return None
+                channel = self._slack.workspace.channels[card["channel"]]
+                closed = "reject" not in _actions(channel.message(card["ts"]))
+                return clicked if closed else None
             if not self._slack.modals(who)[-1]["submit"]:
                 return await self._slack.close(who)
             return await self._slack.submit(who)

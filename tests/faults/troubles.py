@@ -7,6 +7,8 @@ import signal
 import time
 from pathlib import Path
 
+import redis.exceptions
+
 from agents import StoreUnavailable
 from bot.playground.people import GROUPS
 from tests.faults import forger, past
@@ -30,9 +32,11 @@ class Troubles:
         """Have something go wrong, for as long as it takes."""
         self._stage.note(f"fault {trouble.kind} {trouble.target} {trouble.seconds:.2f}")
         if trouble.kind in SIGNALS:
-            await self._signalled(trouble)
+            with contextlib.suppress(redis.exceptions.ConnectionError):
+                await self._signalled(trouble)
         elif trouble.kind in STORE:
-            await self._befall_store(trouble)
+            with contextlib.suppress(redis.exceptions.ConnectionError):  # it is down anyway
+                await self._befall_store(trouble)
         else:
             await self._befall_outside(trouble)
 

@@ -6,7 +6,9 @@ import time
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from agents import SessionKey
+import redis.exceptions
+
+from agents import SessionKey, StoreUnavailable
 from agents.runtime.slot.port import Record, View
 from bot.tickets.local import APP
 from tests.faults.evidence import Evidence
@@ -61,7 +63,10 @@ class World:
         end = moved + 8 * PATIENCE
         while calm < 2 and time.monotonic() < min(moved + PATIENCE, end):
             await asyncio.sleep(0.1)
-            self._restless, progress = await self._unrest()
+            try:
+                self._restless, progress = await self._unrest()
+            except (StoreUnavailable, redis.exceptions.ConnectionError):
+                self._restless, progress = "the store is down", ""
             calm = 0 if self._restless else calm + 1
             if stage.fell:
                 raise stage.fell[0]

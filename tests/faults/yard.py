@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+import traceback
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,8 +35,13 @@ async def played(plans: Sequence[Plan], *, at_once: int) -> AsyncIterator[Result
             async with room:
                 with tempfile.TemporaryDirectory() as folder:
                     world = World(plan, nursery=nursery, ledger=address, folder=Path(folder))
-                    evidence = await world.play()
-                    return Result(plan, evidence, check(evidence), world.log.read_text())
+                    try:
+                        evidence = await world.play()
+                        found = check(evidence)
+                    except Exception:  # noqa: BLE001 - a mistake of ours must be seen, and stop no other run
+                        evidence, broken = Evidence(), traceback.format_exc()
+                        found = [Violation(0, "harness", broken)]
+                    return Result(plan, evidence, found, world.log.read_text())
 
         for each in asyncio.as_completed([play(plan) for plan in plans]):
             yield await each
