@@ -54,11 +54,11 @@ class Question(BaseModel):
 
     `args` are the arguments after validation, with defaults filled in (JSON), `precondition` is
     what the call depends on besides them. `payload_schema` is a JSON schema object, or None when
-    nothing is asked beyond yes or no. `dynamic` is true when the tool's own body asked; `kept` is
-    what it found out once before it did. `defaults` are arguments the model left out, `secrets`
-    those that are shown to nobody; `changes` says what is different since people were asked about
-    this call. `unknown`: the body was started and interrupted, and a person has to look whether it
-    happened.
+    nothing is asked beyond yes or no; `initial` are the values that its fields begin with.
+    `dynamic` is true when the tool's own body asked; `kept` is what it found out once before it
+    did. `defaults` are arguments the model left out, `secrets` those that are shown to nobody;
+    `changes` says what is different since people were asked about this call. `unknown`: the body
+    was started and interrupted, and a person has to look whether it happened.
     `ended`: the run that was started before is over, so that the next one is another start.
     """
 
@@ -69,6 +69,7 @@ class Question(BaseModel):
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     precondition: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     payload_schema: dict[str, JsonValue] | None = None
+    initial: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     contract: str = ""
     digest: str = ""
     dynamic: bool = False

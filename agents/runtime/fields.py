@@ -1,18 +1,28 @@
 """Pure: one field a person fills in: what they typed -> its value, or the words for what is wanted.
 
 People type text: "3" and " ３ " are whole numbers, "yes" is true, "2026-12-24" a date. A value of
-the right JSON type is taken as it is. Dates and times stay text, in ISO 8601.
+the right JSON type is taken as it is. Dates, times and spans stay text, in ISO 8601, and so do the
+digits of a Decimal. Lists and objects are typed as JSON, a list of texts also line by line.
 """
 
+import functools
+import json
 import math
+import operator
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
+from uuid import UUID
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+from agents.runtime.jsonable import to_json
 
 Schema = Mapping[str, Any]
 
@@ -50,7 +60,7 @@ def wanted(schema: Schema) -> str:
     )
 
 
-def _limits(least: float | None, most: float | None, *, unit: str) -> str:
+def _limits(least: object, most: object, *, unit: str) -> str:
     if least is not None and most is not None:
         return f"{' of' if unit else ''} between {least} and {most}{unit and f' {unit}s'}"
     limit, words = (most, "at most") if least is None else (least, "at least")
@@ -100,16 +110,62 @@ def _flag(schema: Schema, value: JsonValue) -> bool:
     return found
 
 
+def read(schema: Schema, text: str) -> JsonValue:
+    """The list, object or other value that somebody typed for a field; raises Refused.
+
+    What is no JSON is a list of texts, one in each line, where one is wanted. Where no list and no
+    object is wanted, what is no JSON is a text.
+    """
+    kind = schema.get("type")
+    try:
+        found: JsonValue = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        found = text
+    if kind == "array" and not isinstance(found, list) and _takes_lines(schema):
+        return [line.strip() for line in text.splitlines() if line.strip()]
+    wrong = (kind == "array" and not isinstance(found, list)) or (
+        kind == "object" and not isinstance(found, dict)
+    )
+    if wrong:
+        raise Refused(f"must be {wanted(schema)}, typed as JSON")
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Whether a text has what a pattern wants, as pydantic looks for it; raises ValueError."""
+    try:
+        validator = SchemaValidator(core_schema.str_schema(pattern=pattern))
+    except SchemaError:
+        try:
+            compiled = re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"nobody can read the pattern {pattern!r}: {error}") from error
+        return lambda text: compiled.search(text) is not None
+    return validator.isinstance_python
+
+
+def _takes_lines(schema: Schema) -> bool:
+    return schema.get("items", {}).get("type") == "string" and "prefixItems" not in schema
+
+
+def _no_number(word: str) -> JsonValue:
+    raise ValueError(word)
+
+
 def _text(schema: Schema, value: JsonValue) -> str:
     try:
-        text = _FORMATS.get(schema.get("format", ""), _as_is)(value)
-    except (ValueError, TypeError, OverflowError, OSError) as error:
+        text = _FORMATS.get(schema.get("format", ""), _as_is)(schema, value)
+        if schema.get("strip"):
+            text = text.strip()
+        fits = "pattern" not in schema or matcher(schema["pattern"])(text)
+    except (ValueError, TypeError, OverflowError, OSError, ArithmeticError) as error:
         raise Refused(f"must be {wanted(schema)}") from error
     least, most = schema.get("minLength", 0), schema.get("maxLength", MAX_TEXT)
     blank = least and not text.strip()
-    if blank or not least <= len(text) <= most or not re.search(schema.get("pattern", ""), text):
+    if blank or not least <= len(text) <= most or not fits:
         raise Refused(f"must be {wanted(schema)}")
-    return text
+    return _CASES.get(schema.get("case", ""), str)(text)
 
 
 def _nothing(_schema: Schema, value: JsonValue) -> None:
@@ -117,26 +173,74 @@ def _nothing(_schema: Schema, value: JsonValue) -> None:
         raise Refused("must be left empty")
 
 
-def _as_is(value: Any) -> str:
+def _as_is(_schema: Schema, value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("no text")
     value.encode()  # half a surrogate pair cannot be stored
     return value
 
 
-def _date(value: Any) -> str:
-    return date.fromisoformat(_as_is(value).strip()).isoformat()
+def _date(schema: Schema, value: Any) -> str:
+    return _limited(schema, date.fromisoformat(_as_is(schema, value).strip())).isoformat()
 
 
-def _time(value: Any) -> str:
-    return time.fromisoformat(_as_is(value).strip()).isoformat()
+def _time(schema: Schema, value: Any) -> str:
+    return _limited(schema, time.fromisoformat(_as_is(schema, value).strip())).isoformat()
 
 
-def _moment(value: Any) -> str:
+def _moment(schema: Schema, value: Any) -> str:
     """A date and time; Slack's picker gives seconds since the epoch."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return datetime.fromtimestamp(value, tz=UTC).isoformat()
-    return datetime.fromisoformat(_as_is(value).strip()).isoformat()
+        moment = datetime.fromtimestamp(value, tz=UTC)
+    else:
+        moment = datetime.fromisoformat(_as_is(schema, value).strip())
+    if schema.get("zone") and moment.tzinfo is None:
+        raise ValueError("no time zone")
+    return _limited(schema, moment).isoformat()
+
+
+def _span(schema: Schema, value: Any) -> str:
+    return str(to_json(_limited(schema, _SPAN.validate_python(_plain(value)))))
+
+
+def _digits(schema: Schema, value: Any) -> str:
+    told = unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
+    if isinstance(told, str) and not NUMBER.fullmatch(told):
+        raise ValueError("no number")
+    limits = {"decimal_places": "decimalPlaces", "max_digits": "maxDigits"}
+    known = {key: schema[name] for key, name in limits.items() if name in schema}
+    if "multipleOf" in schema:
+        known["multiple_of"] = Decimal(schema["multipleOf"])
+    number = SchemaValidator(core_schema.decimal_schema(**known)).validate_python(_plain(told))
+    return str(_limited(schema, number))
+
+
+def _identity(schema: Schema, value: Any) -> str:
+    found = UUID(_as_is(schema, value).strip())
+    if schema.get("version") not in (None, found.version):
+        raise ValueError("another version")
+    return str(found)
+
+
+def _link(schema: Schema, value: Any) -> str:
+    wants = core_schema.url_schema(
+        allowed_schemes=schema.get("schemes"), host_required=schema.get("hostRequired")
+    )
+    return str(SchemaValidator(wants).validate_python(_as_is(schema, value).strip()))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise TypeError("a flag")
+    return value
+
+
+def _limited(schema: Schema, value: Any) -> Any:
+    """The value if it is within its limits, which are texts of the same format."""
+    for name, fits in _BOUNDS.items():
+        if name in schema and not fits(value, _MADE[schema["format"]](schema[name])):
+            raise ValueError("beyond its limits")
+    return value
 
 
 def _in_range(schema: Schema, value: float) -> bool:
@@ -144,15 +248,50 @@ def _in_range(schema: Schema, value: float) -> bool:
         schema.get("minimum", value) <= value <= schema.get("maximum", value)
         and schema.get("exclusiveMinimum", -math.inf) < value
         and value < schema.get("exclusiveMaximum", math.inf)
-        and ("multipleOf" not in schema or value % schema["multipleOf"] == 0)
+        and ("multipleOf" not in schema or _is_multiple(value, schema["multipleOf"]))
     )
 
 
+def _is_multiple(value: float, step: float) -> bool:
+    """Whether a number is one in decimals, as people write it: 19.99 is a multiple of 0.01."""
+    return Fraction(repr(value)) % Fraction(repr(step)) == 0
+
+
+_UUIDS = ("uuid", *(f"uuid{version}" for version in range(1, 9)))
+_SPAN = TypeAdapter(timedelta)
+_CASES: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {"lower": str.lower, "upper": str.upper}
+)
+_BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
+    {
+        "formatMinimum": operator.ge,
+        "formatMaximum": operator.le,
+        "formatExclusiveMinimum": operator.gt,
+        "formatExclusiveMaximum": operator.lt,
+    }
+)
+_MADE: Mapping[str, Callable[[str], Any]] = MappingProxyType(
+    {
+        "date": date.fromisoformat,
+        "time": time.fromisoformat,
+        "date-time": datetime.fromisoformat,
+        "duration": _SPAN.validate_python,
+        "decimal": Decimal,
+    }
+)
 _SCALARS: Mapping[str, Callable[[Schema, JsonValue], JsonValue]] = MappingProxyType(
     {"integer": _whole, "number": _number, "boolean": _flag, "string": _text, "null": _nothing}
 )
-_FORMATS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
-    {"date": _date, "time": _time, "date-time": _moment}
+_FORMATS: Mapping[str, Callable[[Schema, Any], str]] = MappingProxyType(
+    {
+        "date": _date,
+        "time": _time,
+        "date-time": _moment,
+        "duration": _span,
+        "decimal": _digits,
+        "uri": _link,
+        **dict.fromkeys(_UUIDS, _identity),
+    }
 )
 _KINDS = MappingProxyType(
     {
@@ -165,6 +304,10 @@ _KINDS = MappingProxyType(
         "person": "a person",
         "multiline": "text",
         "date-time": "a date and time like 2026-12-24T09:30",
+        "duration": "a span of time like P1DT2H or 02:30:00",
+        "decimal": "a number",
+        **dict.fromkeys(_UUIDS, "a UUID"),
+        "uri": "a link like https://example.com",
         "array": "a list",
         "object": "an object",
     }
@@ -172,15 +315,22 @@ _KINDS = MappingProxyType(
 _LIMITS = MappingProxyType(
     {
         ("minimum", "maximum"): "",
+        ("formatMinimum", "formatMaximum"): "",
         ("minLength", "maxLength"): "character",
         ("minItems", "maxItems"): "choice",
+        ("minProperties", "maxProperties"): "key",
     }
 )
 _RULES = MappingProxyType(
     {
         "exclusiveMinimum": ", more than {}",
         "exclusiveMaximum": ", less than {}",
+        "formatExclusiveMinimum": ", more than {}",
+        "formatExclusiveMaximum": ", less than {}",
         "multipleOf": ", a multiple of {}",
+        "decimalPlaces": ", with at most {} digits behind the point",
+        "maxDigits": ", with at most {} digits",
+        "zone": ", {} its time zone",
         "pattern": ", of the form {}",
     }
 )

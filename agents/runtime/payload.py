@@ -4,16 +4,17 @@ The schema is stored with the question, so an answer can be checked weeks later,
 without the class it came from.
 """
 
+import contextlib
 import copy
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any, cast
 
 from pydantic import BaseModel, JsonValue
-from pydantic.json_schema import GenerateJsonSchema
 
 from agents.runtime.errors import PayloadError, UsageError
-from agents.runtime.fields import Refused, Schema, scalar, wanted
+from agents.runtime.fields import Refused, Schema, read, scalar, wanted
+from agents.runtime.forms import form_of
 from agents.runtime.jsonable import to_json
 
 Payload = Mapping[str, object] | BaseModel | type[BaseModel]
@@ -40,16 +41,13 @@ def schema_of(payload: Payload) -> tuple[dict[str, JsonValue], dict[str, JsonVal
     """
     if isinstance(payload, Mapping):
         return _object(payload), _filled(payload)
-    model = payload if isinstance(payload, type) else type(payload)
-    try:
-        schema = model.model_json_schema(schema_generator=_Closed)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise UsageError(f"{model.__name__} cannot be asked for: {error}") from error
-    if not isinstance(payload, type):
-        return schema, cast("dict[str, JsonValue]", to_json(payload))
-    fields = _resolved(schema, schema).get("properties", {})
-    defaults = {name: field.get("default") for name, field in fields.items()}
-    return schema, {name: value for name, value in defaults.items() if value is not None}
+    if isinstance(payload, BaseModel) or _is_model(payload):
+        return form_of(payload)
+    raise UsageError("a payload must be a dict of names and values, or a pydantic model")
+
+
+def _is_model(payload: object) -> bool:
+    return isinstance(payload, type) and issubclass(payload, BaseModel)
 
 
 def check(schema: Schema, values: JsonValue) -> dict[str, JsonValue]:
@@ -60,18 +58,11 @@ def check(schema: Schema, values: JsonValue) -> dict[str, JsonValue]:
     if values is not None and not isinstance(values, dict):
         raise PayloadError({"payload": "must be an object with the fields asked for"})
     problems: dict[str, str] = {}
-    checked = _Check(schema, problems).value(schema, values or {}, path="")
+    checking = _Check(schema, problems)
+    checked = checking.value(schema, checking.typed(values or {}), path="")
     if problems:
         raise PayloadError(problems)
     return cast("dict[str, JsonValue]", checked)
-
-
-class _Closed(GenerateJsonSchema):
-    """Schemas whose objects take no other keys."""
-
-    def model_schema(self, schema: Any) -> dict[str, Any]:
-        """A model's schema, closed unless its configuration says otherwise."""
-        return {"additionalProperties": False} | super().model_schema(schema)
 
 
 def _object(payload: Mapping[str, object]) -> dict[str, Any]:
@@ -89,7 +80,7 @@ def _of_value(value: object) -> dict[str, Any]:
     if isinstance(value, list):
         items = [_of_value(item) for item in cast("list[object]", value)]
         alike = items and all(item == items[0] for item in items)
-        return {"type": "array", "items": items[0] if alike else {}}
+        return {"type": "array", "items": items[0] if alike else {}, "minItems": 1}
     if type(value) not in SIMPLE:
         raise UsageError(f"a payload cannot ask for a {type(value).__name__}")
     return dict(SIMPLE[type(value)])
@@ -114,12 +105,43 @@ class _Check:
         self.root = root
         self.problems = problems
 
+    def typed(self, values: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        """The values with the lists and objects in them that people typed as text."""
+        fields = _resolved(self.root, self.root).get("properties", {})
+        return {
+            name: self._typed(name, fields[name], value)
+            if name in fields and isinstance(value, str)
+            else value
+            for name, value in values.items()
+        }
+
+    def _typed(self, name: str, field: Schema, text: str) -> JsonValue:
+        """What somebody typed for one field; a text where one is taken as it is."""
+        options = [_resolved(each, self.root) for each in _options(_resolved(field, self.root))]
+        kinds = {option.get("type") for option in options}
+        structured = [o for o in options if o.get("type") in ("array", "object")]
+        if not text.strip():
+            emptied = structured and "null" not in kinds and "array" in kinds
+            return [] if emptied and "default" not in field else text
+        if not structured and not any(_is_open(option) for option in options):
+            return text
+        made: list[JsonValue] = []
+        for option in structured or [{}]:
+            with contextlib.suppress(Refused):
+                made.append(read(option, text))
+        fits = [value for value in made if not self._tried(field, value)[1]]
+        if fits or not structured or not self._tried(field, text)[1]:
+            return fits[0] if fits else text
+        if not made:
+            self.problems[name] = f"must be {wanted(structured[0])}, typed as JSON"
+        return made[0] if made else text
+
     def value(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
         """The value as the schema wants it; one that does not fit is noted, and comes back."""
         try:
             return self._fitting(_resolved(schema, self.root), value, path=path)
         except Refused as refused:
-            self.problems[path or "payload"] = str(refused)
+            self.problems.setdefault(path or "payload", str(refused))
             return value
 
     def _fitting(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
@@ -157,11 +179,16 @@ class _Check:
             where = f"{path}.{name}" if path else name
             if name in value:
                 needed = name in required
+                if not needed and "default" not in field and self._left(field, value[name]):
+                    continue
                 found[name] = self._field(field, value[name], path=where, needed=needed)
             elif name in required:
                 self.problems[where] = "is required"
             elif "default" in field:
                 found[name] = copy.deepcopy(field["default"])
+        least, most = schema.get("minProperties", 0), schema.get("maxProperties", MAX_ITEMS)
+        if not least <= len(value) <= most:
+            raise Refused(f"must be {wanted(schema)}")
         for name in sorted(value.keys() - known.keys()):
             where = f"{path}.{name}" if path else name
             if extra is False:
@@ -171,10 +198,13 @@ class _Check:
                 found[name] = self.value(rule, value[name], path=where)
         return found
 
+    def _left(self, field: Schema, value: JsonValue) -> bool:
+        """Whether a field is left empty, where emptiness is no value of it."""
+        return _is_empty(value) and bool(self._tried(field, value)[1])
+
     def _field(self, field: Schema, value: JsonValue, *, path: str, needed: bool) -> JsonValue:
         """A field's value; one left empty is its default, or null, where that is taken."""
-        empty = value is None or (isinstance(value, str) and not value.strip())
-        if not empty or not self._tried(field, value)[1]:
+        if not self._left(field, value):
             return self.value(field, value, path=path)
         if not needed and "default" in field:
             return copy.deepcopy(field["default"])
@@ -198,6 +228,19 @@ class _Check:
         if schema.get("uniqueItems") and any(item in found[:at] for at, item in enumerate(found)):
             raise Refused("must not name anything twice")
         return found
+
+
+def _is_empty(value: JsonValue) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _options(schema: Schema) -> list[Schema]:
+    return schema.get("anyOf") or schema.get("oneOf") or [schema]
+
+
+def _is_open(schema: Schema) -> bool:
+    """Whether a schema takes anything."""
+    return not schema.keys() & {"type", "enum", "const", "anyOf", "oneOf", "$ref"}
 
 
 def _resolved(schema: Schema, root: Schema) -> Schema:

@@ -68,7 +68,6 @@ def _opened(
         nonce=next(scene.nonces),
         now=scene.now,
         deadline=moments.deadline,
-        initial=scene.initial(question),
         run_for=moments.run_for // timedelta(milliseconds=1) if moments.run_for else None,
         run=event.invocation_id,
     )

@@ -176,11 +176,10 @@ def opened(
     nonce: str,
     now: int,
     deadline: int | None,
-    initial: JsonValue = None,
     run_for: int | None = None,
     run: str = "",
 ) -> Approval:
-    """The approval that a question opens; `initial` are the values its inputs start with."""
+    """The approval that a question opens."""
     return Approval(
         id=request_id,
         session=session,
@@ -189,10 +188,10 @@ def opened(
         nonce=nonce,
         asked_at=now,
         deadline=deadline,
-        payload=initial if isinstance(initial, dict) else None,
+        payload=question.initial if question.payload_schema is not None else None,
         run_for=run_for,
         run=run,
-        **question.model_dump(exclude={"dynamic", "ended", "kept"}),
+        **question.model_dump(exclude={"dynamic", "ended", "kept", "initial"}),
     )
 
 

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from pydantic import JsonValue
-
 from agents import ApprovalPolicy, Companions, Event, Question, SessionKey, Story
 from bot.approvals.request import Approval, Command
 from bot.approvals.resolve import Defaults, chosen
@@ -89,15 +87,6 @@ class Scene:
     def thread(self) -> Thread:
         """Where the session's answers go."""
         return thread_of(self.key)
-
-    def initial(self, question: Question) -> JsonValue:
-        """The values that the inputs of a question begin with."""
-        shown = [
-            event.actions.requested_tool_confirmations[question.call_id].payload
-            for event in self.story.events
-            if question.call_id in event.actions.requested_tool_confirmations
-        ]
-        return shown[-1] if shown else None
 
 
 def requester(events: Iterable[Event], event: Event) -> str:

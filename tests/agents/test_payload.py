@@ -57,6 +57,7 @@ MOMENT = {"type": "string", "format": "date-time"}
 TEXT = {"type": "string", "minLength": 1}
 NUMBER = {"type": "number"}
 FLAG = {"type": "boolean"}
+LIST = {"type": "array", "minItems": 1}
 
 
 @pytest.mark.parametrize(
@@ -68,8 +69,9 @@ FLAG = {"type": "boolean"}
         pytest.param({"n": ""}, {"n": TEXT}, {}, id="no text is empty text"),
         pytest.param({"n": None}, {"n": TEXT}, {}, id="None asks for text"),
         pytest.param({"n": False}, {"n": FLAG}, {"n": False}, id="a bool keeps its value"),
-        pytest.param({"n": [1]}, {"n": {"type": "array", "items": INT}}, {"n": [1]}, id="a list"),
-        pytest.param({"n": []}, {"n": {"type": "array", "items": {}}}, {}, id="an empty list"),
+        pytest.param({"n": True}, {"n": FLAG}, {"n": True}, id="yes begins with yes"),
+        pytest.param({"n": [1]}, {"n": {**LIST, "items": INT}}, {"n": [1]}, id="a list"),
+        pytest.param({"n": []}, {"n": {**LIST, "items": {}}}, {}, id="an empty list"),
         pytest.param(
             {"n": datetime.date(2026, 1, 2)}, {"n": DATE}, {"n": "2026-01-02"}, id="a date"
         ),
@@ -269,7 +271,9 @@ def test_what_is_taken(schema: dict[str, Any], typed: Any, value: Any):
         pytest.param(
             {"anyOf": [INT, FLAG]}, "x", "must be a whole number or yes or no", id="either"
         ),
-        pytest.param({"type": "array", "items": INT}, "x", "must be a list", id="no list"),
+        pytest.param(
+            {"type": "array", "items": INT}, "x", "must be a list, typed as JSON", id="no list"
+        ),
         pytest.param(
             {"type": "array", "maxItems": 1},
             [1, 2],
@@ -282,7 +286,8 @@ def test_what_is_taken(schema: dict[str, Any], typed: Any, value: Any):
             "must not name anything twice",
             id="twice",
         ),
-        pytest.param({"type": "object"}, "x", "must be an object", id="no object"),
+        pytest.param({"type": "object"}, "x", "must be an object, typed as JSON", id="no object"),
+        pytest.param({"type": "object"}, 3, "must be an object", id="a number for an object"),
         pytest.param({"type": "null"}, 1, "must be left empty", id="nothing"),
     ],
 )

@@ -23,6 +23,8 @@ EXACT = 10**15
 LINE = 200
 """Characters beyond which a text gets several lines."""
 HINT_LIMIT = 300
+EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
+"""Values that a field left empty has already."""
 
 Schema = Mapping[str, Any]
 
@@ -57,10 +59,17 @@ def fields(approval: Approval) -> list[Field]:
     properties = cast("Schema", schema.get("properties") or {})
     for name in dict.fromkeys((*(each for each in required if each in properties), *properties)):
         plain_schema = _flat(properties[name], schema)
-        initial = given.get(name) or plain_schema.get("default")
-        optional = name not in required and name not in given
+        initial = given[name] if name in given else plain_schema.get("default")
+        may_be_empty = name not in required and initial in EMPTY
+        optional = may_be_empty or _is_nullable(properties[name])
         found.append(Field(name=name, schema=plain_schema, initial=initial, optional=optional))
     return found
+
+
+def _is_nullable(about: object) -> bool:
+    """Whether a field may be left empty because it may be nothing."""
+    options = cast("list[object]", _mapping(about).get("anyOf") or [])
+    return any(_mapping(each).get("type") == "null" for each in options)
 
 
 def label(field: Field) -> str:
@@ -172,28 +181,59 @@ def _typed(field: Field) -> Block:
     element: Block = {"type": "plain_text_input", "multiline": long, "max_length": limit}
     if initial in (None, ""):
         return element
-    text = initial if isinstance(initial, str) else json.dumps(initial, ensure_ascii=False)
+    text = _text_of(schema, initial)
     return element | ({"initial_value": text} if len(text) <= limit else {})
+
+
+def _text_of(schema: Schema, value: JsonValue) -> str:
+    """A value as people type it: a list of texts line by line, what else has parts as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and _takes_lines(schema):
+        text = "\n".join(map(str, value))
+        kept = [line for line in text.splitlines() if line == line.strip() and line]
+        if kept == value and not text.startswith("["):
+            return text
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _takes_lines(schema: Schema) -> bool:
+    items = _mapping(schema.get("items"))
+    return schema.get("type") == "array" and items.get("type") == "string"
 
 
 def _hint(schema: Schema) -> str:
     """What a field means and what it takes."""
     about = schema.get("description")
     told = [about.strip()] if isinstance(about, str) and about.strip() else []
-    limits = _limits(schema)
-    if limits not in " ".join(told):
-        told.append(limits)
+    for limits in (_limits(schema), _form(schema)):
+        if limits not in " ".join(told):
+            told.append(limits)
     return visible(cut(" ".join(told), HINT_LIMIT))[0]
 
 
+def _form(schema: Schema) -> str:
+    """How a value that has parts is typed."""
+    if _takes_lines(schema):
+        return "One in each line."
+    return {"array": "A list, as JSON.", "object": "An object, as JSON."}.get(
+        str(schema.get("type")), ""
+    )
+
+
 def _limits(schema: Schema) -> str:
-    low = schema.get("minimum", schema.get("exclusiveMinimum"))
-    high = schema.get("maximum", schema.get("exclusiveMaximum"))
+    low, high = _limit(schema, "inimum"), _limit(schema, "aximum")
     if low is not None and high is not None:
         return f"From {low} to {high}."
     if low is not None:
         return f"At least {low}."
     return "" if high is None else f"At most {high}."
+
+
+def _limit(schema: Schema, end: str) -> object:
+    """The least or the most that a field takes, however that is said."""
+    names = (f"m{end}", f"exclusiveM{end}", f"formatM{end}", f"formatExclusiveM{end}")
+    return next((schema[name] for name in names if name in schema), None)
 
 
 def _flat(about: object, root: Schema) -> Schema:

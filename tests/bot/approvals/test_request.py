@@ -86,6 +86,7 @@ def test_opened():
         hint="May they?",
         args={"days": 3},
         payload_schema={"type": "object"},
+        initial={"days": 3},
         contract="c1",
         digest="d1",
     )
@@ -98,11 +99,10 @@ def test_opened():
         nonce="n",
         now=ASKED,
         deadline=DEADLINE,
-        initial={"days": 3},
     )
     assert (found.id, found.status, found.rev) == ("3-0", "pending", 1)
     assert found.model_dump(include=set(Question.model_fields)) == question.model_dump(
-        exclude={"dynamic", "ended", "kept"}
+        exclude={"dynamic", "ended", "kept", "initial"}
     )
     assert (found.asked_at, found.deadline, found.run_by) == (ASKED, DEADLINE, None)
     assert found.payload == {"days": 3}

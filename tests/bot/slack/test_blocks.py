@@ -403,6 +403,9 @@ def test_many_arguments() -> None:
     assert problems(card) == []
 
 
+TEXTS = {"type": "array", "items": {"type": "string"}}
+
+
 def schema(**properties: Any) -> dict[str, Any]:
     """A payload schema in which every field is required."""
     return {"type": "object", "properties": properties, "required": list(properties)}
@@ -414,8 +417,18 @@ def schema(**properties: Any) -> dict[str, Any]:
         pytest.param({"type": "string"}, "x", "plain_text_input", "x", id="text"),
         pytest.param({"type": "string"}, "", "plain_text_input", None, id="text, empty"),
         pytest.param({"type": "integer"}, 3, "plain_text_input", "3", id="number"),
-        pytest.param({"type": "integer"}, 0, "plain_text_input", None, id="zero means empty"),
-        pytest.param({"type": "boolean"}, False, "radio_buttons", None, id="bool, empty"),
+        pytest.param({"type": "integer"}, 0, "plain_text_input", "0", id="zero that was given"),
+        pytest.param({"type": "boolean"}, None, "radio_buttons", None, id="bool, empty"),
+        pytest.param({"type": "boolean"}, False, "radio_buttons", False, id="no that was given"),
+        pytest.param(
+            {"type": "boolean", "default": True}, False, "radio_buttons", False, id="no, not yes"
+        ),
+        pytest.param(
+            {"type": "integer", "default": 5}, 0, "plain_text_input", "0", id="zero, not five"
+        ),
+        pytest.param(
+            {"enum": ["a", ""]}, "", "plain_text_input", None, id="a member that is empty"
+        ),
         pytest.param({"type": "boolean"}, True, "radio_buttons", True, id="bool"),
         pytest.param({"enum": ["a", "b"]}, "b", "static_select", "b", id="enum"),
         pytest.param({"enum": [1, 2]}, 2, "static_select", 2, id="enum of numbers"),
@@ -457,9 +470,16 @@ def schema(**properties: Any) -> dict[str, Any]:
         ),
         pytest.param({"enum": ["a" * 80]}, "", "plain_text_input", None, id="members too long"),
         pytest.param(
-            {"enum": list(range(101))}, 0, "plain_text_input", None, id="too many members"
+            {"enum": list(range(101))}, None, "plain_text_input", None, id="too many members"
         ),
         pytest.param({"type": "array"}, [1], "plain_text_input", "[1]", id="a list as JSON"),
+        pytest.param(TEXTS, ["a", "b c"], "plain_text_input", "a\nb c", id="texts line by line"),
+        pytest.param(TEXTS, [" a"], "plain_text_input", '[" a"]', id="texts with blanks"),
+        pytest.param(TEXTS, ["[a]"], "plain_text_input", '["[a]"]', id="texts like JSON"),
+        pytest.param(TEXTS, [], "plain_text_input", "[]", id="no texts"),
+        pytest.param(
+            {"type": "object"}, {"a": {"b": 1}}, "plain_text_input", '{"a": {"b": 1}}', id="object"
+        ),
     ],
 )
 def test_inputs(about: dict[str, Any], initial: JsonValue, kind: str, start: JsonValue) -> None:
