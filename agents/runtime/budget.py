@@ -62,6 +62,10 @@ class Budget:
         config = self.config
         self.patience = Patience(config.max_retries, config.retry_seconds, config.retry_pause)
 
+    def renewed(self) -> "Budget":
+        """The same for another turn, with nothing used up; what went wrong stays known."""
+        return Budget(self.config, self.tries, self.spent, failure=self.failure)
+
     async def claim(self, story: Story, *, invocation: str, person: str, begins: bool) -> None:
         """Take one question to a model out of the budget; `begins` for the first one of a turn.
 

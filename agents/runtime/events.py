@@ -45,11 +45,12 @@ class Event(BaseModel):
     """One thing that happened in a session.
 
     `version` is its place in the session, from 1; 0 while it is not stored. `author` is "user" or
-    an agent's name; `user_id` is the person behind a user's event. `timestamp` is in seconds since
-    the epoch. Ids of calls are ours, `<version>-<part>`; `model_ids` maps them to the ids the model
-    used, where it used any. `questions` maps the id of a request for confirmation to its question:
-    only the runtime fills it. `pending` are calls whose body ran and whose result comes later.
-    `usage` are the tokens of the model: `in`, `out`, `cached`, `thoughts`.
+    an agent's name; `user_id` is the person behind a user's event, `entry` the inbox entry it was
+    made of. `timestamp` is in seconds since the epoch. Ids of calls are ours, `<version>-<part>`;
+    `model_ids` maps them to the ids the model used, where it used any. `questions` maps the id of a
+    request for confirmation to its question: only the runtime fills it. `pending` are calls whose
+    body ran and whose result comes later. `usage` are the tokens of the model: `in`, `out`,
+    `cached`, `thoughts`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,6 +59,7 @@ class Event(BaseModel):
     invocation_id: str = ""
     author: str = ""
     user_id: str | None = None
+    entry: str = ""
     content: types.Content | None = None
     actions: EventActions = Field(default_factory=EventActions)
     long_running_tool_ids: set[str] | None = None

@@ -89,7 +89,7 @@ class Held:
         self.results = dict(begun.results)
         self.started = set(begun.started)
         self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
-        self.entry: str | None = None
+        self.entry = next((e.entry for e in reversed(self.story.events) if e.entry), None)
         self.owed = {post.id: post for post in begun.posts}
         self.paid: dict[str, str | None] = {}
         self.until = math.inf
@@ -121,6 +121,11 @@ class Held:
     def waiting(self) -> bool:
         """Whether there is an inbox entry, as far as this process was told."""
         return self._head is not None
+
+    @property
+    def next_entry(self) -> str | None:
+        """The id of the oldest inbox entry, as far as this process was told."""
+        return self._head.id if self._head else None
 
     @property
     def unstored(self) -> bool:
@@ -184,7 +189,7 @@ class Held:
             self._heard, self._popping = [], False
             if new or commit.pop:
                 self.attempt = 1
-            return [event for event in new if _shown(event)]
+            return [event for event in new if shown(event)]
 
     async def release(self, *, index: Sequence[Command] = ()) -> Sequence[Any]:
         """Give the session back, once; what the commands answered that went along."""
@@ -358,7 +363,7 @@ def without_temp(event: Event) -> Event:
     )
 
 
-def _shown(event: Event) -> bool:
+def shown(event: Event) -> bool:
     """Whether a client sees an event: not its own words; of a nested agent what it may answer."""
     if event.author == USER:
         return False

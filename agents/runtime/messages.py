@@ -92,6 +92,7 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
             invocation_id=invocation,
             author=USER,
             user_id=str(user_id) if user_id else None,
+            entry=str(to_json(entry.id)),
             branch=branch,
             content=content("user", parts),
             actions=EventActions(

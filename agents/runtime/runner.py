@@ -27,6 +27,7 @@ from agents.runtime.jsonable import to_json
 from agents.runtime.messages import accepted
 from agents.runtime.model import Model
 from agents.runtime.outcome import recorded
+from agents.runtime.reading import Reading, Turns
 from agents.runtime.sessions import InMemorySessionService, SessionService
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import WINDOW, Entry, SessionKey
@@ -85,7 +86,7 @@ class Runner:
         self._new_id = new_id
         self._shelf = Shelf()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._readers: dict[str, asyncio.Queue[Event | None]] = {}
+        self._readings: dict[str, Reading] = {}
 
     async def run_async(
         self,
@@ -101,26 +102,25 @@ class Runner:
 
         The run goes on when the caller stops reading. Without a message it only goes on from what
         is stored; `invocation_id` is accepted for old callers and not needed. Raises
-        SessionNotFoundError, AnswerError (nothing is stored), and what the model raised.
+        SessionNotFoundError, AnswerError (nothing is stored), and what the model raised, unless
+        another process worked on the message: then the last event tells of it.
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
-        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
+        budget = self._budget(run_config)
         entry_id = self._new_id()
+        reading = Reading(entry_id if new_message is not None else None, budget)
         if new_message is not None:
             message = accepted(new_message, await self._story(key, new_message))
             told = {"state_delta": state_delta, "skip_summarization": budget.config.quiet}
             await self._ingest(key, _entry(entry_id, message, user=user_id, **told))
         elif await self._slot.read(key, parts=()) is None:
             await self._create(key)
-        reader = self._readers[entry_id] = asyncio.Queue[Event | None]()
-        task = asyncio.create_task(self._serve_reader(key, entry_id, budget))
+        self._readings[entry_id] = reading
+        task = asyncio.create_task(self._read(key, reading, owner=entry_id))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
         task.add_done_callback(self._tasks.discard)
-        while (event := await reader.get()) is not None:
+        async for event in reading.events():
             yield event
-        await task
-        if budget.failure is not None:
-            raise budget.failure
 
     async def join(self) -> None:
         """Wait for the runs that go on though nobody reads them any more."""
@@ -147,11 +147,11 @@ class Runner:
         self, held: Held, *, run_config: RunConfig | None = None
     ) -> AsyncGenerator[Event]:
         """Work through the inbox of a session in hand, as `serve` does."""
-        budget = Budget(run_config or RunConfig(), self._max_attempts, self._spent)
         if held.deaths >= MAX_DEATHS:
             for event in await self._end(held):
                 yield event
-        async for event in self._steps(held, budget):
+        everybody = Turns(Reading(None, self._budget(run_config)))
+        async for event in self._steps(held, everybody):
             yield event
 
     def rests(self, held: Held) -> bool:
@@ -208,13 +208,16 @@ class Runner:
             size=stored(run_config.window if run_config else 0),
         )
 
-    async def _steps(self, held: Held, budget: Budget) -> AsyncIterator[Event]:
-        """The loop."""
+    async def _steps(self, held: Held, turns: Turns) -> AsyncIterator[Event]:
+        """The loop; `turns` says what the turn of each inbox entry may, and when it is enough."""
+        budget = turns.begin(held.entry)
         while not held.lost:
             step = next_step(self.agent, held.story)
             if isinstance(step, (Wait, Done)) and not held.unstored:
-                if not await held.take():
+                if held.next_entry is None or turns.over:
                     return
+                budget = turns.begin(held.next_entry)
+                await held.take()
                 continue
             new: list[Event] = []
             async for event in self._done(step, held, budget):
@@ -269,28 +272,39 @@ class Runner:
             story = Story(view.events if view else ())
         return story
 
-    async def _serve_reader(self, key: SessionKey, entry_id: str, budget: Budget) -> None:
-        """Serve a session until this reader's entry is done; others' events go to their readers."""
+    async def _read(self, key: SessionKey, reading: Reading, *, owner: str) -> None:
+        """Work through a session, the turns before this caller's included, until that is over."""
         pause = 0.005
         try:
-            while not await self._served(key, entry_id, budget):
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, 0.1)
-        except Exception as error:  # noqa: BLE001 - it is raised where the run is read
-            budget.failure = error
+            while not reading.done:
+                turns = Turns(reading, self._readings)
+                try:
+                    await self._served(key, turns, owner=owner)
+                except SessionBusy:
+                    await asyncio.sleep(pause)
+                    pause = min(2 * pause, 0.1)
+                except Exception as error:  # noqa: BLE001 - it is raised where the run is read
+                    turns.fail(error)
+                else:
+                    turns.end()
         finally:
-            self._readers.pop(entry_id).put_nowait(None)
+            del self._readings[owner]
+            reading.end()
 
-    async def _served(self, key: SessionKey, entry_id: str, budget: Budget) -> bool:
-        """Serve a session once; False while somebody else does."""
-        try:
-            async with self.hold(key, owner=entry_id, run_config=budget.config) as held:
-                async for event in self._steps(held, budget):
-                    reader = self._readers.get(held.entry or "") or self._readers[entry_id]
-                    reader.put_nowait(event)
-        except SessionBusy:
-            return False
-        return True
+    async def _served(self, key: SessionKey, turns: Turns, *, owner: str) -> None:
+        """Work through a session once, and let those hear what comes of it who asked for it."""
+        mine = turns.mine
+        async with self.hold(key, owner=owner, run_config=mine.budget.config) as held:
+            turns.catch_up(held)
+            async for event in self._steps(held, turns):
+                turns.now.hear(event)
+        if not mine.found:
+            view = await self._slot.read(key, parts=("events",))
+            mine.read(view.events if view else ())
+
+    def _budget(self, run_config: RunConfig | None) -> Budget:
+        """What one turn may."""
+        return Budget(run_config or RunConfig(), self._max_attempts, self._spent)
 
 
 def _entry(entry_id: str, message: types.Content, *, user: str, **told: object) -> Entry:

@@ -28,7 +28,9 @@ from agents import (
     Story,
     UsageError,
 )
+from agents.runtime.budget import Budget
 from agents.runtime.errors import LlmCallsLimitExceededError
+from agents.runtime.reading import Reading, Turns
 from agents.runtime.runner import MAX_DEATHS
 from agents.runtime.testing import ScriptedModel, call
 from tests.agents.desk import Desk, results, texts
@@ -196,7 +198,7 @@ async def test_the_session_is_lost_between_steps():
     async with at.runner.hold(KEY, owner="me", lease=9000) as held:
         held.lost = True
         with pytest.raises(SessionConflict, match="lost"):
-            async for _ in at.runner._steps(held, None):
+            async for _ in at.runner._steps(held, Turns(Reading(None, Budget()))):
                 pass
 
 
