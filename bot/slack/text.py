@@ -20,6 +20,7 @@ LOOKALIKES = frozenset(
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_USUAL = re.compile(r"[\n\t -~]*")
 _WORD = re.compile(r"\w+")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
@@ -30,6 +31,8 @@ _SPECIAL = re.compile(r"<!([^|>]*)(?:\|([^>]*))?>")
 
 def visible(text: str) -> tuple[str, bool]:
     r"""The text with all hidden and deceiving characters as `\u{202E}`, and whether it had any."""
+    if _USUAL.fullmatch(text):
+        return text, False
     deceiving = _deceiving(text)
     shown = "".join(
         f"\\u{{{ord(char):04X}}}" if place in deceiving or _hides(text, place) else char

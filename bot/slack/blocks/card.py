@@ -83,7 +83,7 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
     told = _told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
     call, left_out = listed(told.arguments)
-    conditions, more_left_out = _conditions(told)
+    conditions, more_left_out = _conditions(told.depends_on)
     left_out = left_out or more_left_out
     blocks = [_what(approval, kin), *_changes(approval), *_hint(approval, told), *call, *conditions]
     if told.deceiving:
@@ -98,8 +98,9 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
 
 def shows_all(approval: Approval) -> bool:
     """Whether the card has all of the call, so that it can be approved there."""
-    told = _told(approval)
-    return not (listed(told.arguments)[1] or _conditions(told)[1])
+    _, left_out = listed(arguments(approval))
+    _, more_left_out = _conditions(depends_on(approval))
+    return not (left_out or more_left_out)
 
 
 def withheld(approval: Approval, *, now: int) -> Rendered:
@@ -169,11 +170,11 @@ def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
     return blocks
 
 
-def _conditions(told: _Told) -> tuple[list[Block], bool]:
+def _conditions(shown: list[Argument]) -> tuple[list[Block], bool]:
     """What the call depends on, and whether anything of it had to be left out."""
-    if not told.depends_on:
+    if not shown:
         return [], False
-    conditions, left_out = listed(told.depends_on, room=CONDITIONS_LIMIT)
+    conditions, left_out = listed(shown, room=CONDITIONS_LIMIT)
     return [small(before=CONDITIONS), *conditions], left_out
 
 
