@@ -71,8 +71,6 @@ class Seats:
         """The time in this workspace, in seconds."""
         return self._clock()
 
-    # Writing
-
     async def say(
         self, who: Who, where: str, text: str, *, thread_ts: str | None = None
     ) -> Noticed:
@@ -111,8 +109,6 @@ class Seats:
         channel, person = self.workspace.channel(where), self.workspace.person(who)
         self.workspace.join(channel, person, now=self.now)
         return await self._told({}, channel)
-
-    # Cards and forms
 
     async def enter(self, who: Who, shown: JsonObject, values: Mapping[str, Any]) -> Noticed:
         """Fill inputs of a message or view: action or block id -> text, option, date or ids.
@@ -203,8 +199,6 @@ class Seats:
         """Look at the bot's Home."""
         self.workspace.open_home(self.workspace.person(who), now=self.now)
         return Noticed(deliveries=await self.tell())
-
-    # Administration
 
     async def deactivate(self, who: Who) -> Noticed:
         """Close a person's account."""
