@@ -21,7 +21,13 @@ class Batches:
         self._leaving: asyncio.Task[Sequence[Any]] | None = None
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
-        """The answers; whoever stops waiting for theirs does not stop the others."""
+        """The answers; whoever stops waiting for theirs does not stop the others.
+
+        Who asks alone waits for nobody.
+        """
+        if self._leaving is None and not self._free.locked():
+            async with self._free:
+                return list(await self._exchange(commands))
         if self._leaving is None:
             self._gathered = []
             self._leaving = asyncio.create_task(self._leave())

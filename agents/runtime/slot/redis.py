@@ -156,10 +156,10 @@ class _Store:
             return error
 
     async def _pipelined(self, commands: Sequence[Command]) -> list[Any]:
-        async with self._redis.pipeline(transaction=False) as pipe:
-            for command in commands:
-                pipe.execute_command(*command)
-            return await pipe.execute(raise_on_error=False)
+        pipe = self._redis.pipeline(transaction=False)
+        for command in commands:
+            pipe.execute_command(*command)
+        return await pipe.execute(raise_on_error=False)
 
 
 class RedisSlot:
