@@ -8,7 +8,8 @@ from datetime import timedelta
 class Secret:
     """Marks an argument whose value nobody is shown: `token: Annotated[str, Secret]`.
 
-    The body gets it as it is; cards, `Show everything` and consoles have dots in its place.
+    The body gets it as it is; cards, `Show everything` and consoles have dots in its place. Inside
+    a list, a dict or a choice it hides the whole argument; a class cannot hide one of its fields.
     """
 
 

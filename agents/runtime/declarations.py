@@ -22,10 +22,10 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 
-from agents.runtime.approval import Secret
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import DeclarationError
 from agents.runtime.jsonable import to_json
+from agents.runtime.marks import is_secret, leaking
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 SECTION = re.compile(r"\s*[A-Z][A-Za-z ]*:\s*$")
@@ -54,8 +54,7 @@ class Parameter:
     @property
     def secret(self) -> bool:
         """Whether nobody is shown its value."""
-        marks = get_args(self.annotation)[1:] if get_origin(self.annotation) is Annotated else ()
-        return any(mark is Secret or isinstance(mark, Secret) for mark in marks)
+        return is_secret(self.annotation)
 
     @property
     def required(self) -> bool:
@@ -207,6 +206,9 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
         raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
     if "'writeOnly': True" in repr((shape.schema, shape.definitions)):
         raise _refused(tool, given.name, "a secret cannot come from a model")
+    if inside := leaking(annotation):
+        why = f"{inside} has a Secret field, and only whole parameters can be hidden: mark this one"
+        raise _refused(tool, given.name, why)
     schema = {"title": _title(given.name)} | shape.schema if shape.titled else dict(shape.schema)
     schema.pop("default", None)
     if default is not REQUIRED:

@@ -19,6 +19,7 @@ from pydantic_core import PydanticUndefined
 from agents.runtime.errors import UsageError
 from agents.runtime.fields import matcher
 from agents.runtime.jsonable import to_json
+from agents.runtime.marks import is_secret, leaking
 
 Core = Mapping[str, Any]
 Json = dict[str, JsonValue]
@@ -60,6 +61,8 @@ def form_of(payload: BaseModel | type[BaseModel]) -> tuple[Json, Json]:
         _compiled(schema)
     except (ValueError, TypeError, RuntimeError, NameError) as error:
         raise UsageError(f"{model.__name__} cannot be asked for: {error}") from error
+    if is_secret(model) or leaking(model):
+        raise UsageError(f"{model.__name__} cannot be asked for: what people enter is no Secret")
     if odd:
         raise UsageError(f"{model.__name__} cannot be asked for: {odd[0] or 'it'} {odd[1]}")
     if schema.get("type") != "object":

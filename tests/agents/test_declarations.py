@@ -15,8 +15,9 @@ from typing import Annotated, Any, NotRequired, Optional
 
 import pytest
 from pydantic import BaseModel, Field, SecretStr
-from typing_extensions import TypedDict
+from typing_extensions import TypeAliasType, TypedDict
 
+from agents.runtime.approval import Secret
 from agents.runtime.context import ToolContext
 from agents.runtime.declarations import declare, signature_of
 from agents.runtime.errors import DeclarationError
@@ -253,6 +254,64 @@ def wrong_default(a: int = "x"): ...  # pyright: ignore[reportArgumentType]
 def secret(a: Vault): ...
 
 
+class Login(BaseModel):
+    user: str
+    token: Annotated[str, Secret]
+
+
+class Inner(BaseModel):
+    logins: dict[str, Login | None]
+
+
+@dataclasses.dataclass
+class LoginPoint:
+    token: Annotated[str, Secret] | None = None
+
+
+class LoginRow(TypedDict):
+    tokens: list[Annotated[str, Secret()]]
+
+
+def with_login(a: Login): ...
+
+
+def with_logins(a: list[Login] | None = None): ...
+
+
+def with_inner(a: Inner): ...
+
+
+def with_point(a: LoginPoint): ...
+
+
+def with_row(a: LoginRow): ...
+
+
+SECRETS = {
+    "a class": Annotated[str, Secret],
+    "an instance": Annotated[str, Secret()],
+    "one of two": Annotated[str, Secret] | None,
+    "an optional one": Optional[Annotated[str, Secret]],  # noqa: UP045
+    "in a list": list[Annotated[str, Secret()]],
+    "in a dict": dict[str, Annotated[str, Secret]],
+    "in a pair": tuple[int, Annotated[str, Secret]],
+    "deep inside": list[dict[str, list[Annotated[int, Secret]] | None]],
+    "beside a limit": Annotated[Annotated[str, Secret], Field(min_length=1)],
+    "a name for it": typing.NewType("Token", Annotated[str, Secret]),  # pyright: ignore[reportGeneralTypeIssues]
+    "an alias": TypeAliasType("Alias", Annotated[str, Secret]),
+}
+
+
+@pytest.mark.parametrize("annotation", SECRETS.values(), ids=SECRETS)
+def test_a_mark_is_found_wherever_it_stands(annotation: Any):
+    """A parameter is secret when any part of its type is marked so."""
+
+    def login(host: str, token: Any): ...
+
+    login.__annotations__["token"] = annotation
+    assert [p.secret for p in signature_of(login).parameters] == [False, True]
+
+
 def hidden(ctx: ToolContext, /, a: str): ...
 
 
@@ -287,6 +346,10 @@ def namesakes(a: One.Box, b: Two.Box): ...
         pytest.param(nan_default, ["nan_default", "'a'", "default"], id="NaN as default"),
         pytest.param(wrong_default, ["wrong_default", "'a'", "default"], id="unfit default"),
         pytest.param(secret, ["secret", "'a'"], id="a secret"),
+        *(
+            pytest.param(func, [func.__name__, "'a'", "Login", "mark this one"], id=func.__name__)
+            for func in (with_login, with_logins, with_inner, with_point, with_row)
+        ),
         pytest.param(hidden, ["hidden", "'ctx'"], id="context by position only"),
         pytest.param(namesakes, ["namesakes", "'b'", "Box"], id="two types of one name"),
         pytest.param(lambda x: x, ["<lambda>", "name="], id="a lambda has no name"),

@@ -35,6 +35,7 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict
 
+from agents.runtime.approval import Secret
 from agents.runtime.errors import PayloadError, UsageError
 from agents.runtime.payload import check, schema_of
 
@@ -350,6 +351,20 @@ def test_what_is_no_form(payload: Any):
     """What is no dict and no model with fields is the developer's mistake, said as such."""
     with pytest.raises(UsageError):
         schema_of(payload)
+
+
+class Login(BaseModel):
+    """A model with a secret in it."""
+
+    user: str
+    token: Annotated[str, Secret]
+
+
+@pytest.mark.parametrize("kind", [Login, list[Login], Annotated[str, Secret()] | None])
+def test_what_people_enter_is_no_secret(kind: Any):
+    """A form that asks for a secret is refused: what is entered stands in records and on cards."""
+    with pytest.raises(UsageError, match="Secret"):
+        schema_of(create_model("Form", it=(kind, ...)))
 
 
 def test_a_pattern_nobody_can_read():

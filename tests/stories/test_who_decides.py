@@ -4,6 +4,8 @@ import json
 import re
 from typing import Annotated, Any
 
+import pytest
+
 from agents import Agent, FunctionTool, Secret
 from agents.runtime.testing import ScriptedModel, call
 from agents.time_off import time_off_agent
@@ -234,17 +236,27 @@ async def test_the_line_tells_other_companies_nothing(open_office: Opening):
     assert "hotel" not in json.dumps(office.now(line))
 
 
-async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        pytest.param(Annotated[str, Secret], "tok-777", id="a text"),
+        pytest.param(Annotated[str, Secret] | None, "tok-777", id="an optional text"),
+        pytest.param(list[Annotated[str, Secret()]], ["tok-777"], id="in a list"),
+        pytest.param(dict[str, list[Annotated[str, Secret]]], {"a": ["tok-777"]}, id="in a dict"),
+    ],
+)
+async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening, kind: Any, given: Any):
     """A secret is dots on the card and behind "Show everything"; the body gets the real one."""
-    got: list[str] = []
+    got: list[Any] = []
 
-    def connect(host: str, token: Annotated[str, Secret]) -> dict[str, str]:
+    def connect(host: str, token: Any) -> dict[str, Any]:
         """Connect to a host with a token."""
         got.append(token)
         return {"connected": host, "with": token}
 
+    connect.__annotations__["token"] = kind
     tool = FunctionTool(connect, require_confirmation=True)
-    model = ScriptedModel([call("connect", host="h1", token="tok-777"), "Connected."])
+    model = ScriptedModel([call("connect", host="h1", token=given), "Connected."])
     agent = Agent(name="reimbursement", description="Connects.", tools=[tool], model=model)
     office = await open_office(agents=[agent, time_off_agent()])
     thread = await office.ask("connect h1")
@@ -255,4 +267,4 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening):
     await office.answer(thread, "Connected")
     told = await office.closed(card, "Result")
     assert "tok-777" not in json.dumps(told)
-    assert got == ["tok-777"]
+    assert got == [given]
