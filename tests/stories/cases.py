@@ -74,6 +74,8 @@ CASES: Mapping[str, tuple[str, ...]] = {
     ),
     "capo#124 six cards for one wish, in other letters": (
         f"{TELLS}::test_a_call_that_looks_the_same",
+        f"{TELLS}::test_calls_of_one_turn_that_look_the_same",
+        f"{TELLS}::test_what_has_run_already",
         f"{RUN}::test_the_same_request_again",
         "bot/approvals/test_kin.py::test_what_looks_the_same",
     ),

@@ -52,6 +52,16 @@ async def test_a_call_that_looks_the_same(open_office: Opening, first: str, seco
     await office.closed(old, "Rejected")
 
 
+async def test_calls_of_one_turn_that_look_the_same(open_office: Opening):
+    """Three cards for one wish in other letters: each names another one that is open."""
+    replies = [[call("pay", payee=name, amount=5) for name in ("Bo", "BO", " bo")], "Paid."]
+    office = await open_office(agents=scripted(gated(pay), replies=replies))
+    await office.ask("pay")
+    await office.slack.wait_for(lambda: len(office.slack.messages("approvals")) == 3)
+    cards = office.slack.messages("approvals")
+    assert all("Nearly the same as a request that is still open" in full_text(c) for c in cards)
+
+
 async def test_what_has_run_already(open_office: Opening):
     """Asked for once more after it was paid: the card says that the same has run."""
     replies = [call("pay", payee="Bo", amount=5), "Paid.", call("pay", payee="BO", amount=5)]
