@@ -2,8 +2,8 @@
 
 from bot.playground.inputs import CannotDo
 from bot.playground.local_slack import LocalSlack
+from bot.playground.noticed import Noticed
 from bot.playground.people import ANA, BEN, BOT, MAX, MIA, PAT, Person
-from bot.playground.seats import Noticed
 from bot.playground.workspace import Workspace
 
 __all__ = [

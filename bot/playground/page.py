@@ -23,9 +23,9 @@ from bot.playground.channels import Channel
 from bot.playground.grants import Refused
 from bot.playground.inputs import CannotDo
 from bot.playground.local_slack import LocalSlack
+from bot.playground.noticed import Noticed
 from bot.playground.people import BOT, Person
 from bot.playground.reader import Reader
-from bot.playground.seats import Noticed
 from bot.playground.unread import unread
 from bot.settings import Route
 from bot.slack.shapes import JsonObject

@@ -1,14 +1,14 @@
-"""The people at their keyboards: whatever a person does in Slack, and what they notice then."""
+"""The people at their keyboards: whatever a person does in Slack."""
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from bot.playground import answers, envelopes, inputs, messages
 from bot.playground.channels import Channel
 from bot.playground.delivery import Delivered, Delivery
 from bot.playground.inputs import CannotDo, Placed
+from bot.playground.noticed import Noticed
 from bot.playground.people import BOT, Person
 from bot.playground.screens import Surface, surface
 from bot.playground.workspace import Workspace
@@ -20,34 +20,6 @@ WARNING_TRIANGLE = "This action did not work."
 TROUBLE_CONNECTING = "We had some trouble connecting. Try again?"
 DISPATCH_FAILED = "The command failed with the error dispatch_failed."
 TIMED_OUT = "The command failed with the error operation_timeout."
-
-
-@dataclass(frozen=True)
-class Noticed:
-    """What an action brought: the message said, a warning, a form's errors by block id.
-
-    `deliveries` are the first attempts to tell the bot, `status` the HTTP status of the last one.
-    """
-
-    message: JsonObject = field(default_factory=dict[str, Any])
-    warning: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict[str, str])
-    deliveries: tuple[Delivered, ...] = ()
-
-    @property
-    def ts(self) -> str:
-        """The ts of the message said."""
-        return self.message["ts"]
-
-    @property
-    def status(self) -> int:
-        """The HTTP status of the last delivery; 0 when nothing was delivered or answered."""
-        return self.deliveries[-1].status if self.deliveries else 0
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing went wrong that the person would see."""
-        return not self.warning and not self.errors
 
 
 class Seats:

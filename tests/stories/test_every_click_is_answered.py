@@ -11,7 +11,7 @@ from agents.runtime.testing import call
 from bot.cli import parser
 from bot.playground import BEN, MAX, MIA, LocalSlack
 from bot.playground.messages import full_text
-from bot.playground.seats import Noticed
+from bot.playground.noticed import Noticed
 from tests.stories.conftest import Opening
 from tests.stories.office import Message, Office, buttons
 from tests.stories.scripts import Hosts, gated, scripted

@@ -1,4 +1,4 @@
-"""What people see in Slack: answers, cards, the lines under a request, modals; pure."""
+"""What people see in messages: answers, cards, the lines under a request; pure."""
 
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.card import card, shows_all, withheld
@@ -7,7 +7,6 @@ from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.result import brought
 from bot.slack.blocks.saving import saving
 from bot.slack.blocks.ticket import ticket
-from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
 
 __all__ = [
     "Rendered",
@@ -15,14 +14,10 @@ __all__ = [
     "asked",
     "brought",
     "card",
-    "everything_view",
-    "form_view",
     "prompt",
-    "reject_view",
     "saving",
     "shortened",
     "shows_all",
     "ticket",
-    "told_view",
     "withheld",
 ]

@@ -16,10 +16,9 @@ from bot.approvals.kin import Difference, Kin, kin
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
-from bot.slack.blocks import Rendered
+from bot.slack.blocks import Rendered, views
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.lists import home_view, inbox_blocks
-from bot.slack.blocks.views import everything_view
 from bot.slack.payloads import Click, Clicker, Place, state_values
 from bot.slack.validate import message_problems, view_problems
 from bot.turns import Thread
@@ -241,7 +240,9 @@ def test_a_card_shows_what_the_call_depends_on() -> None:
     assert "looked at again right before it runs" in told
     assert "12.5" in told
     assert "DE12" not in told
-    assert "quote:\n12.5" in "".join(text for _, text in strings([everything_view(asked, CLICK)]))
+    assert "quote:\n12.5" in "".join(
+        text for _, text in strings([views.everything_view(asked, CLICK)])
+    )
 
 
 @pytest.mark.parametrize(
@@ -352,7 +353,7 @@ def test_a_secret_is_in_none_of_the_texts_about_a_call() -> None:
         changes=("the pin was 4711",),
     )
     told = shown(blocks.card(record, now=NOW, result='used: {"p": "hunter\\"2"}, 4711'))
-    told += json.dumps(blocks.everything_view(record, CLICK), ensure_ascii=False)
+    told += json.dumps(views.everything_view(record, CLICK), ensure_ascii=False)
     assert "hunter" not in told
     assert "4711" not in told
 
@@ -370,7 +371,7 @@ def test_secrets_are_masked() -> None:
     """A token among the arguments is not shown; what runs is the real one."""
     token = "xoxb-" + "1234567890-abcdef"
     record = approval(args={"header": f"Bearer {token}"})
-    whole = json.dumps(blocks.everything_view(record, CLICK))
+    whole = json.dumps(views.everything_view(record, CLICK))
     assert token not in shown(blocks.card(record, now=NOW)) + whole
 
 
@@ -385,7 +386,7 @@ def test_long_arguments_are_cut_and_can_be_read_whole() -> None:
         "show"
     ]
     assert problems(card) == []
-    pages = [blocks.everything_view(record, replace(CLICK, page=page)) for page in range(5)]
+    pages = [views.everything_view(record, replace(CLICK, page=page)) for page in range(5)]
     assert all(view_problems(page) == [] for page in pages)
     paragraphs = [
         each["text"]["text"] for page in pages for each in page["blocks"] if "text" in each
@@ -528,14 +529,14 @@ def test_a_big_form_opens_in_a_modal() -> None:
     card = blocks.card(record, now=NOW)
     assert actions(card) == ["form", "reject"]
     assert problems(card) == []
-    view = blocks.form_view(record, CLICK)
+    view = views.form_view(record, CLICK)
     assert len(view["blocks"]) == 1 + 60
     assert view_problems(view) == []
 
 
 def test_reject_modal() -> None:
     """The modal asks for a reason and remembers which button it came from."""
-    view = blocks.reject_view(approval(), CLICK)
+    view = views.reject_view(approval(), CLICK)
     assert view_problems(view) == []
     told = json.loads(view["private_metadata"])
     assert told == {"act": "reject", "button": CLICK.value, "channel": "C1", "thread": "1.2"}
@@ -543,7 +544,7 @@ def test_reject_modal() -> None:
 
 def test_told_view() -> None:
     """A sentence in place of a modal."""
-    assert view_problems(blocks.told_view("This was already approved by <@U1>.")) == []
+    assert view_problems(views.told_view("This was already approved by <@U1>.")) == []
 
 
 @pytest.mark.parametrize(
@@ -714,6 +715,6 @@ def test_slack_takes_every_card(  # noqa: PLR0917
     ):
         json.dumps({"text": message.text, "blocks": list(message.blocks)}).encode()
         assert problems(message) == []
-    for view in (blocks.everything_view(record, CLICK), blocks.form_view(record, CLICK)):
+    for view in (views.everything_view(record, CLICK), views.form_view(record, CLICK)):
         if view["blocks"]:
             assert view_problems(view) == []

@@ -9,6 +9,7 @@ import pytest
 from bot.approvals.board import Inbox
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
+from bot.slack.blocks import views
 from bot.slack.blocks.inputs import fields
 from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.validate import message_problems, view_problems
@@ -80,16 +81,16 @@ def test_an_interrupted_call_is_never_simply_approved():
     """What has it run again says so, on the card and in the modal; the other leaves it alone."""
     record = approval(unknown=True, call_id="2-0")
     assert "If it did not happen, reimbursement runs" in shown(blocks.card(record, now=NOW))
-    whole = blocks.everything_view(record, CLICK)
+    whole = views.everything_view(record, CLICK)
     assert "started and interrupted" in json.dumps(whole)
-    left = blocks.reject_view(record, CLICK)
-    form = blocks.form_view(record, CLICK)
+    left = views.reject_view(record, CLICK)
+    form = views.form_view(record, CLICK)
     submits = [view["submit"]["text"] for view in (whole, form, left)]
     assert submits == ["It did not, run it", "It did not, run it", "Leave it"]
     assert [view_problems(view) for view in (whole, form, left)] == [[], [], []]
 
 
-@pytest.mark.parametrize("view", [blocks.reject_view, blocks.form_view])
+@pytest.mark.parametrize("view", [views.reject_view, views.form_view])
 def test_a_modal_says_what_it_is_about(view: Any):
     """Of several cards on a screen, the one that is decided is named."""
     assert "a new chair" in json.dumps(view(approval(), CLICK)["blocks"][0])
@@ -98,11 +99,11 @@ def test_a_modal_says_what_it_is_about(view: Any):
 def test_a_page_says_where_it_is_approved():
     """Whoever reads the first page of a long call knows where the button is."""
     record = approval(args={"text": "word " * 9_000})
-    pages = [blocks.everything_view(record, replace(CLICK, page=page)) for page in range(3)]
+    pages = [views.everything_view(record, replace(CLICK, page=page)) for page in range(3)]
     heads = [page["blocks"][0]["text"]["text"] for page in pages]
     more = "It is approved on the last one."
     assert heads == [f"Page 1 of 3. {more}", f"Page 2 of 3. {more}", "Page 3 of 3."]
-    old = blocks.everything_view(closed("rejected").model_copy(update={"args": record.args}), CLICK)
+    old = views.everything_view(closed("rejected").model_copy(update={"args": record.args}), CLICK)
     assert old["blocks"][0]["text"]["text"] == "Page 1 of 3."
 
 
