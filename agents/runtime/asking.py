@@ -12,7 +12,7 @@ from agents.runtime import transfer
 from agents.runtime.budget import Budget
 from agents.runtime.compaction import INSTRUCTION, due, transcript
 from agents.runtime.context import ToolContext
-from agents.runtime.errors import AgentsError, ModelError, ModelUnavailable
+from agents.runtime.errors import AgentsError, ModelError, ModelUnavailable, UsageError
 from agents.runtime.events import Compaction, Event, EventActions
 from agents.runtime.held import Held
 from agents.runtime.history import contents, contents_until
@@ -123,8 +123,10 @@ class Asking:
     async def _responses(self) -> AsyncIterator[LlmResponse]:
         """What the model, or a hook in its place, answers."""
         request = self._request()
+        if self.hooks.of_model:
+            request = request.copied()
         told: dict[str, Any] = {"callback_context": self.context, "llm_request": request}
-        answer = await self.hooks.model("before_model_callback", told)
+        answer = await self._hooked("before_model_callback", told)
         if answer is not None:
             yield answer
             return
@@ -135,7 +137,7 @@ class Asking:
                 self._called(response, begun)
                 yield await self._after(response)
         except Exception as error:
-            answer = await self.hooks.model("on_model_error_callback", {**told, "error": error})
+            answer = await self._hooked("on_model_error_callback", {**told, "error": error})
             if answer is None:
                 raise
             yield answer
@@ -149,7 +151,15 @@ class Asking:
 
     async def _after(self, response: LlmResponse) -> LlmResponse:
         told = {"callback_context": self.context, "llm_response": response}
-        return await self.hooks.model("after_model_callback", told) or response
+        return await self._hooked("after_model_callback", told) or response
+
+    async def _hooked(self, kind: str, told: dict[str, Any]) -> LlmResponse | None:
+        answer = await self.hooks.model(kind, told)
+        if self.context.request is not None:
+            raise UsageError(
+                f"{kind} asks for a confirmation: only a tool's call can be asked about"
+            )
+        return answer
 
     def _request(self) -> LlmRequest:
         agent, held = self.step.agent, self.held

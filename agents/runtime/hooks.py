@@ -57,6 +57,12 @@ class Hooks:
         """Ask the model hooks of a kind."""
         return cast("LlmResponse | None", await self._first(kind, own=told, plugins=told))
 
+    @property
+    def of_model(self) -> bool:
+        """Whether anybody is shown what a model is asked."""
+        own = (self.agent.before_model_callback, self.agent.on_model_error_callback)
+        return bool(self.plugins) or any(own)
+
     async def _first(self, kind: str, *, own: Mapping[str, Any], plugins: Mapping[str, Any]) -> Any:
         for plugin in self.plugins:
             answer = await _called(getattr(plugin, kind), plugins)

@@ -1,8 +1,9 @@
 """The border to a language model: one async generator."""
 
+import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from google.genai import types
 
@@ -10,20 +11,56 @@ PROMPT_BLOCKED = "PROMPT_BLOCKED"
 """The error code of a turn that a provider refuses to read: later turns are read without it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LlmRequest:
     """What a model is asked.
 
     `contents` is the conversation, oldest first, roles `user` and `model`; `tools` are
-    declarations only: a model client never runs a function.
+    declarations only: a model client never runs a function. `config` has the system instruction,
+    and how the model is to answer; its tools are not looked at.
     """
 
-    model: str = ""
-    contents: Sequence[types.Content] = ()
-    system_instruction: str = ""
-    tools: Sequence[types.FunctionDeclaration] = ()
-    response_schema: Mapping[str, Any] | None = None
-    config: types.GenerateContentConfig | None = None
+    def __init__(
+        self,
+        *,
+        model: str = "",
+        contents: Sequence[types.Content] = (),
+        system_instruction: str = "",
+        tools: Sequence[types.FunctionDeclaration] = (),
+        response_schema: Mapping[str, Any] | None = None,
+        config: types.GenerateContentConfig | None = None,
+    ) -> None:
+        """Ask for this; a `system_instruction` goes into a copy of `config`."""
+        self.model = model
+        self.contents = list(contents)
+        self.tools = list(tools)
+        self.response_schema = response_schema
+        self.config = config or types.GenerateContentConfig()
+        if system_instruction:
+            update = {"system_instruction": system_instruction}
+            self.config = self.config.model_copy(update=update)
+
+    @property
+    def system_instruction(self) -> str:
+        """The text of the system instruction, whatever form the config has it in."""
+        return _text(cast("Any", self.config).system_instruction)
+
+    def copied(self) -> "LlmRequest":
+        """The same request, of which everything may be changed."""
+        return copy.deepcopy(self)
+
+
+def _text(said: object) -> str:
+    match said:
+        case str():
+            return said
+        case types.Part():
+            return said.text or ""
+        case types.Content():
+            return "\n".join(filter(None, map(_text, said.parts or ())))
+        case list() | tuple():
+            return "\n".join(filter(None, map(_text, cast("Sequence[object]", said))))
+        case _:
+            return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

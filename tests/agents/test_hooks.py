@@ -1,8 +1,17 @@
 """Hooks: who is asked, in which order, and what their answers do."""
 
 import pytest
+from google.genai import types
 
-from agents import Agent, LlmResponse, ModelError
+from agents import (
+    Agent,
+    FunctionTool,
+    LlmRequest,
+    LlmResponse,
+    ModelError,
+    ToolContext,
+    UsageError,
+)
 from agents.runtime.hooks import Hooks, Plugin
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
@@ -130,3 +139,114 @@ async def test_a_hook_changes_state():
     await at.say()
     await at.say()
     assert (await at.session()).state == {"asked": 2}
+
+
+def _redact(_context: object, request: LlmRequest) -> None:
+    for each in request.contents:
+        for part in each.parts:
+            part.text = (part.text or "").replace("4111", "XXXX") or None
+            if part.function_response:
+                part.function_response.response["paid"] = "hidden"
+            if part.function_call:
+                part.function_call.args["amount"] = 0
+
+
+def _more(_context: object, request: LlmRequest) -> None:
+    request.contents.append(content("more", role="user"))
+    request.contents[0].parts.append(types.Part(text="too"))
+
+
+def _config(_context: object, request: LlmRequest) -> None:
+    request.config.temperature = 0.9
+    request.config.stop_sequences.append("END")
+
+
+def _tools(_context: object, request: LlmRequest) -> None:
+    request.tools[0].description = "Do not."
+    request.tools.clear()
+
+
+CHANGES = [
+    pytest.param(_redact, id="words, calls and results"),
+    pytest.param(_more, id="more contents"),
+    pytest.param(_config, id="the config"),
+    pytest.param(_tools, id="the tools"),
+]
+
+
+@pytest.mark.parametrize("owner", ["agent", "plugin"])
+@pytest.mark.parametrize("change", CHANGES)
+async def test_what_a_hook_does_to_a_request_is_for_that_request(change, owner):
+    """The model is asked so; what is stored, and what others are asked, is as it was."""
+    config = types.GenerateContentConfig(temperature=0.1, stop_sequences=["STOP"])
+    tool = FunctionTool(pay)
+
+    def hook(callback_context: object, llm_request: LlmRequest) -> None:
+        change(callback_context, llm_request)
+
+    class Changing(Plugin):
+        def before_model_callback(self, **told: object) -> None:
+            hook(**told)
+
+    given = {"before_model_callback": hook} if owner == "agent" else {}
+    agent = Agent(name="root", tools=[tool], generate_content_config=config, **given)
+    plugins = [Changing()] if owner == "plugin" else []
+    at = await Desk(agent, [call("pay", amount=5), "Paid.", "Yes."], plugins=plugins).open()
+    await at.say("my card is 4111")
+    plain = await Desk(
+        Agent(name="root", tools=[tool], generate_content_config=config),
+        [call("pay", amount=5), "Paid.", "Yes."],
+    ).open()
+    await plain.say("my card is 4111")
+
+    def told(events: list) -> list:
+        return [event.model_dump(exclude={"timestamp", "entry"}) for event in events]
+
+    assert told((await at.session()).events) == told((await plain.session()).events)
+    assert repr(at.model.requests) != repr(plain.model.requests)
+    assert (config.temperature, config.stop_sequences) == (0.1, ["STOP"])
+    assert tool.declaration.description == "Pay."
+    asked, same = (d.model.requests[1] for d in (at, plain))
+    kept = (asked.contents, asked.tools, asked.config.temperature)
+    assert kept != (same.contents, same.tools, same.config.temperature)
+
+
+def _as_content(text: str) -> types.Content:
+    return types.Content(role="system", parts=[types.Part(text="[Safe]"), types.Part(text=text)])
+
+
+FORMS = [
+    pytest.param(lambda old: f"[Safe]\n{old}", id="a text"),
+    pytest.param(_as_content, id="a content"),
+    pytest.param(lambda old: ["[Safe]", types.Part(text=old)], id="a list"),
+]
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_a_hook_may_change_the_instruction(form):
+    """In whatever form a config may have it."""
+
+    def hook(callback_context: object, llm_request: LlmRequest) -> None:
+        old = llm_request.config.system_instruction
+        llm_request.config.system_instruction = form(old)
+
+    agent = Agent(name="root", instruction="Be brief.", before_model_callback=hook)
+    at = await Desk(agent, ["Yes.", "Yes."]).open()
+    for text in ("one", "two"):
+        await at.say(text)
+    told = {request.system_instruction for request in at.model.requests}
+    identity = 'You are an agent. Your internal name is "root".'
+    assert told == {f"[Safe]\nBe brief.\n\n{identity}"}
+
+
+@pytest.mark.parametrize("kind", ["before_model_callback", "after_model_callback"])
+async def test_a_hook_of_a_model_cannot_ask_a_person(kind):
+    """There is no call to agree to: the turn ends with an error that says so."""
+
+    def hook(callback_context: ToolContext, **_told: object) -> None:
+        callback_context.request_confirmation(hint="May I?")
+
+    at = await Desk(Agent(name="root", **{kind: hook}), ["never"]).open()
+    with pytest.raises(UsageError, match="only a tool's call"):
+        await at.say()
+    assert (await at.session()).events[-1].error_code == "UsageError"

@@ -168,11 +168,12 @@ def _client(options: GeminiOptions) -> genai.Client:
 
 def _config(request: LlmRequest) -> types.GenerateContentConfig:
     """What does not grow with a conversation; a schema is for replies that call nothing."""
-    base = request.config or types.GenerateContentConfig()
+    base = request.config
     schema = dict(request.response_schema) if request.response_schema else None
     written = schema if not request.tools else None
     return base.model_copy(
         update={
+            "system_instruction": None,
             "tools": None,
             "automatic_function_calling": types.AutomaticFunctionCallingConfig(disable=True),
             "response_json_schema": written,
