@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 import pytest
@@ -31,6 +32,7 @@ from bot.playground import ANA, BOT, LocalSlack
 from bot.slack.replies import Replies, web_client
 from bot.turns import Thread, Turn, session_key
 from bot.worker import GONE, Worker, farewell
+from tests.trips import trips
 
 TEAM = "T0LOCALWORK"
 
@@ -85,6 +87,7 @@ class River:
         name: str = "helper",
         grace: float = 5.0,
         failing: Sequence[BaseException] = (),
+        concurrency: int = 16,
     ) -> AsyncIterator[Worker]:
         """A worker at work; the first commits fail with `failing`."""
         secretary = Secretary(
@@ -109,6 +112,7 @@ class River:
             outbox=Outbox(slot=self.slot, replies=self.replies),
             owner=f"worker-{id(model)}",
             lease=600,
+            concurrency=concurrency,
         )
         stopping = asyncio.Event()
         task = asyncio.create_task(worker.run(stopping, grace=grace))
@@ -162,6 +166,23 @@ async def test_a_message_during_a_turn_is_answered_after_it(river: River):
         await river.ask("two")
         go_on.set()
         await river.hears("first", "second")
+
+
+async def test_a_turn_is_three_round_trips(river: River):
+    """Begun, stored, and given back with what was posted, while the next one is claimed."""
+
+    async def served(turns: int) -> None:
+        for n in range(turns):
+            key = session_key(team=TEAM, agent=f"agent {turns} {n}", thread=river.thread)
+            turn = Turn(id=f"m:{n}", session=key, author=ANA.id, text="hello")
+            await river.slot.ingest(key, turn.entry(), index=river.index.ring(key))
+        heard = len(river.said()) + turns
+        async with river.worker(ScriptedModel([]), concurrency=1):
+            await river.slack.wait_for(lambda: len(river.said()) == heard)
+
+    await served(1)
+    few, many = [await trips(partial(served, turns)) for turns in (2, 7)]
+    assert many - few == (7 - 2) * (1 + 3)
 
 
 async def test_a_model_that_is_away_is_asked_later(river: River, caplog):
