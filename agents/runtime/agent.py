@@ -14,6 +14,14 @@ from agents.runtime.tools import Tool, as_tool
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 
+SAID_HERE = {
+    "tools": "tools",
+    "system_instruction": "instruction",
+    "response_schema": "output_schema",
+    "response_json_schema": "output_schema",
+}
+"""Fields of a generate_content_config that an agent has itself."""
+
 Hook = Callable[..., Any]
 Instruction = str | Callable[[Mapping[str, Any]], str]
 
@@ -25,9 +33,11 @@ class Agent:
     `model` is a name, resolved when a Runner is built (empty: the parent's, else the Runner's
     default), or a Model. Plain functions in `tools` become FunctionTools. `instruction` may hold
     `{name}` for a value of the session's state (`{name?}`: empty when missing, `{{` a brace).
-    `output_key` stores the final text under that state key. `examples` are sentences a person
-    may say to it. The callbacks are hooks, one or several. Raises UsageError for a bad name or two
-    tools of one name.
+    `output_key` stores the final text under that state key. With an `output_schema` that text is
+    JSON: what it says is stored, and an answer that does not fit is an error. `examples` are
+    sentences a person may say to it. The callbacks are hooks, one or several. Raises UsageError for
+    a bad name, two tools of one name, and a `generate_content_config` that says what the agent has
+    fields for.
     """
 
     name: str
@@ -57,6 +67,7 @@ class Agent:
         """Check names and wrap plain functions."""
         if not NAME.match(self.name) or self.name == "user":
             raise UsageError(f"an agent's name must be an identifier and not 'user': {self.name!r}")
+        self._check()
         tools: dict[str, Tool] = {}
         for tool in map(as_tool, self.tools):
             if tool.name in tools:
@@ -65,6 +76,22 @@ class Agent:
         object.__setattr__(self, "_tools", tools)
         object.__setattr__(self, "tools", tuple(tools.values()))
         object.__setattr__(self, "_agents", self._family())
+
+    def _check(self) -> None:
+        """Refuse what would be said twice, and schemas that are none."""
+        config = self.generate_content_config
+        for name, instead in SAID_HERE.items():
+            if config is not None and getattr(config, name):
+                raise UsageError(
+                    f"agent {self.name}: generate_content_config.{name} is not looked at, "
+                    f"use {instead}"
+                )
+        for name in ("input_schema", "output_schema"):
+            schema: object = getattr(self, name)
+            if schema is not None and not (
+                isinstance(schema, type) and issubclass(schema, BaseModel)
+            ):
+                raise UsageError(f"agent {self.name}: {name} must be a pydantic model's class")
 
     def _family(self) -> dict[str, "Agent"]:
         family: dict[str, Agent] = {self.name: self}

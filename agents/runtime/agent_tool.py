@@ -18,6 +18,7 @@ from agents.runtime.errors import UsageError
 from agents.runtime.events import Event, EventActions
 from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Outcome, Report
+from agents.runtime.output import MISFIT, fitted, misfit
 from agents.runtime.story import USER, Call, Story
 from agents.runtime.tools import Effects
 
@@ -126,14 +127,13 @@ def left(story: Story, call: Call, nested: Agent, *, skip: bool) -> Outcome:
 def _response(events: list[Event], nested: Agent) -> dict[str, JsonValue]:
     spoken = [event for event in events if event.author != USER and not event.questions]
     last = next((event for event in reversed(spoken) if any(event.texts())), None)
-    if spoken and spoken[-1].error_code:
+    if spoken and spoken[-1].error_code not in (None, MISFIT):
         kind = "error" if spoken[-1].content is None else "result"
         return {kind: spoken[-1].error_message or spoken[-1].error_code}
     text = "\n".join(last.texts()) if last else ""
     if nested.output_schema is None:
         return {"result": text}
     try:
-        value = nested.output_schema.model_validate_json(text)
+        return fitted(nested.output_schema, text)
     except ValidationError as error:
-        return {"error": f"{nested.name} answered in a form that does not fit: {error}"}
-    return cast("dict[str, JsonValue]", value.model_dump(mode="json", exclude_none=True))
+        return {"error": misfit(nested.name, error)}

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, cast
 
 from google.genai import types
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
-from agents.runtime import transfer
+from agents.runtime import output, transfer
 from agents.runtime.budget import Budget
 from agents.runtime.compaction import INSTRUCTION, due, transcript
 from agents.runtime.context import ToolContext
@@ -170,6 +170,8 @@ class Asking:
             told += transfer.told(others)
             declarations.insert(0, transfer.TransferTool(others).declaration)
         schema = agent.output_schema
+        if schema is not None and declarations:
+            told += output.told(schema)
         return LlmRequest(
             model=agent.model if isinstance(agent.model, str) else "",
             contents=contents(
@@ -199,6 +201,9 @@ class Asking:
             code = "MODEL_RETURNED_NO_CONTENT"
             reason = response.finish_reason or "unknown"
             message = f"The model returned no content (finish_reason={reason} with empty parts)."
+        delta, misfit = ({}, "") if response.partial else self._delta(event)
+        if misfit and not code:
+            code, message = output.MISFIT, misfit
         update: dict[str, Any] = {
             "partial": response.partial or None,
             "long_running_tool_ids": self._lasting(event) or None,
@@ -206,9 +211,8 @@ class Asking:
             "error_message": message,
             "usage": dict(response.usage),
             "timestamp": self.held.now / 1000,
+            "actions": EventActions(state_delta=delta),
         }
-        if not response.partial:
-            update["actions"] = EventActions(state_delta=self._delta(event))
         return event.model_copy(update=update)
 
     def _lasting(self, event: Event) -> set[str]:
@@ -216,12 +220,19 @@ class Asking:
         calls = [(c.id, self.step.agent.tool(c.name or "")) for c in event.get_function_calls()]
         return {cid for cid, tool in calls if cid and tool and tool.is_long_running}
 
-    def _delta(self, event: Event) -> dict[str, JsonValue]:
+    def _delta(self, event: Event) -> tuple[dict[str, JsonValue], str]:
+        """The state a reply changes, the output included; and why that does not fit its schema."""
         delta = dict(self.context.actions.told(self.context.state.delta()).state_delta)
-        key = self.step.agent.output_key
-        if key and event.parts and not event.get_function_calls():
-            delta[key] = "".join(event.texts())
-        return delta
+        agent, said = self.step.agent, "".join(event.texts())
+        if not event.parts or event.get_function_calls():
+            return delta, ""
+        found: JsonValue = said
+        if agent.output_schema is not None:
+            try:
+                found = output.fitted(agent.output_schema, said)
+            except ValidationError as error:
+                return delta, output.misfit(agent.name, error)
+        return (delta | {agent.output_key: found} if agent.output_key else delta), ""
 
     def _failed(self, error: Exception) -> Event:
         """The event of a turn that a model could not finish.

@@ -29,6 +29,7 @@ FAULTS: Mapping[str, str] = {
             "MODEL_RETURNED_NO_CONTENT",
             "MALFORMED_FUNCTION_CALL",
             "MALFORMED_RESPONSE",
+            "OUTPUT_MISFIT",
             "UNEXPECTED_TOOL_CALL",
             "TOO_MANY_TOOL_CALLS",
             "LANGUAGE",
