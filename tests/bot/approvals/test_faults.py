@@ -11,6 +11,7 @@ from agents.runtime.errors import (
     TokensSpentError,
 )
 from agents.runtime.gemini.replies import ENDINGS
+from agents.runtime.output import MISFIT
 from bot.approvals.faults import FAULT, FAULTS, sentence
 
 CODES = (
@@ -27,6 +28,7 @@ CODES = (
     ),
     "PROMPT_BLOCKED",
     "MODEL_RETURNED_NO_CONTENT",
+    MISFIT,
 )
 OURS = {"MISSING_THOUGHT_SIGNATURE", "PUP_LIMITED_DISABLED"}
 """What only an operator can do something about."""
