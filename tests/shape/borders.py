@@ -18,6 +18,8 @@ IMPORTERS = {
 RIMS = (
     "agents/runtime/asking.py",
     "agents/runtime/calling.py",
+    "agents/runtime/foreign.py",
+    "agents/runtime/functions.py",
     "agents/runtime/jsonable.py",
     "agents/runtime/runner.py",
     "agents/runtime/tools.py",
