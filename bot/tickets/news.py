@@ -169,8 +169,9 @@ def heard(event: Event, story: Story) -> Iterator[News]:
 def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticket) -> Turn | None:
     """What a ticket has to tell the call (id and name) that waits for it; None when nothing.
 
-    The end of a ticket has one id however often it is found, anything before it one for each time
-    it was told: so nothing is told twice.
+    Its id is that of the next news after what was told last: whoever looked at the same time, or
+    stood still since they looked, has the same id or an older one, and nothing is told twice or
+    behind something newer. What is lost that way is found at the next look.
     """
     if now.mark == waiting.seen:
         return None
@@ -178,9 +179,8 @@ def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticke
     part: dict[str, JsonValue] = {"id": cid, "name": name, "response": now.response()}
     if not now.final:
         part["will_continue"] = True
-    told = "final" if now.final else f"{waiting.news + 1}:{now.mark}"
     return Turn(
-        id=f"ticket:{cid}:{waiting.ticket}:{told}",
+        id=f"ticket:{cid}:{waiting.ticket}:{waiting.news + 1}",
         session=key,
         author=waiting.person,
         parts=({"function_response": part},),

@@ -193,7 +193,7 @@ async def test_how_waiting_ends(office: Office, ticket, until: int, status: str)
     begun = await office.slot.begin(KEY, owner="test", lease=5_000)
     [part] = begun.head.body["content"]["parts"]
     assert part["function_response"]["response"] == {"status": status, "ticket_id": "T-1"}
-    assert begun.head.id == f"ticket:{CID}:T-1:final"
+    assert begun.head.id == f"ticket:{CID}:T-1:1"
 
 
 @pytest.mark.parametrize(
