@@ -7,10 +7,17 @@ for a stricter rule that is spelled wrongly must not be passed over.
 import re
 from dataclasses import fields
 from datetime import date, time, timedelta
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal, Self, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 from agents import ApprovalPolicy
 from bot.values import parsed
@@ -70,6 +77,21 @@ class WorkingHours(BaseModel):
             raise ValueError("must be the name of a time zone such as Europe/Berlin") from None
         return value
 
+    @field_validator("start", "end")
+    @classmethod
+    def _is_plain(cls, value: time) -> time:
+        if value.tzinfo is not None:
+            raise ValueError("must be a time of day such as 09:00, in the zone that is named")
+        return value
+
+    @model_validator(mode="after")
+    def _has_time(self) -> Self:
+        if not self.days:
+            raise ValueError("days must name one day at least")
+        if self.start >= self.end:
+            raise ValueError("start must be before end")
+        return self
+
 
 def _table(value: object) -> object:
     """A JSON object, or what TOML has made of a table."""
@@ -113,4 +135,6 @@ Routes = Annotated[dict[str, Route], BeforeValidator(_routes)]
 Roles = Annotated[dict[str, tuple[str, ...]], Table]
 Policies = Annotated[dict[str, ApprovalPolicy], BeforeValidator(_policies)]
 Hours = Annotated[WorkingHours | None, BeforeValidator(lambda v: v if v is None else _table(v))]
-Duration = Annotated[timedelta, BeforeValidator(duration), Field(gt=timedelta(0))]
+Duration = Annotated[
+    timedelta, BeforeValidator(duration), Field(gt=timedelta(0), le=timedelta(days=3_660))
+]

@@ -263,6 +263,7 @@ class Settings(BaseSettings):
     lease: float = Field(
         default=30,
         gt=0,
+        le=3_600,
         description="Seconds until another worker may take over a silent one's session.",
     )
 

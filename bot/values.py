@@ -1,10 +1,10 @@
 """How single values are written in a setting: lists between commas, tokens, addresses; pure."""
 
+import json
 from typing import Annotated, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, SecretStr
-from pydantic_core import from_json
 
 Text = TypeVar("Text", str, SecretStr)
 
@@ -19,11 +19,22 @@ def listed(value: object) -> object:
 
 
 def parsed(text: str, otherwise: str) -> object:
-    """JSON; raises ValueError with the words of `otherwise` for what is none."""
+    """JSON; raises ValueError with the words of `otherwise` for what is none.
+
+    A name that stands twice in an object is refused as well, for one of the two would be lost.
+    """
     try:
-        return cast("object", from_json(text))
-    except ValueError:
+        return cast("object", json.loads(text, object_pairs_hook=_once))
+    except (json.JSONDecodeError, RecursionError):
         raise ValueError(otherwise) from None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    names = [name for name, _ in pairs]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"must not name {twice[0]} twice")
+    return dict(pairs)
 
 
 def _with_an_address(value: Text) -> Text:

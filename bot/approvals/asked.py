@@ -22,8 +22,8 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     """One question put to people, or the notice that there is nobody to put it to."""
     question = event.questions[request_id]
     asker = requester(scene.story.events, event)
-    found = resolve(scene.rules.declared(question), defaults=scene.rules.defaults, requester=asker)
-    approval = _opened(event, request_id, policy=found, scene=scene)
+    found, moments = _terms(question, asker, scene)
+    approval = _opened(event, request_id, policy=found, moments=moments, scene=scene)
     if isinstance(found, NoApprovers):
         text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
         owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text, asker=asker)]
@@ -52,13 +52,27 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     )
 
 
+def _terms(question: Question, asker: str, scene: Scene) -> tuple[Policy | NoApprovers, Times]:
+    """Who may decide, and until when; nobody where the policy turns out to make no sense.
+
+    What makes no sense is refused at the start. If something passed nevertheless, the requester and
+    the operator hear of it, where an error would only be tried again.
+    """
+    defaults = scene.rules.defaults
+    try:
+        policies = scene.rules.declared(question)
+        found = resolve(policies, defaults=defaults, requester=asker)
+        return found, times(policies, defaults=defaults, now=scene.now)
+    except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
+        return NoApprovers(present=0, needed=1, broken=True), Times(deadline=None)
+
+
 def _opened(
-    event: Event, request_id: str, *, policy: Policy | NoApprovers, scene: Scene
+    event: Event, request_id: str, *, policy: Policy | NoApprovers, moments: Times, scene: Scene
 ) -> Approval:
     """The approval of a question, with the places of its cards."""
     question, rules = event.questions[request_id], scene.rules
     asked = isinstance(policy, Policy)
-    moments = times(rules.declared(question), defaults=rules.defaults, now=scene.now)
     approval = opened(
         request_id,
         question,
@@ -164,6 +178,8 @@ def _nobody(tool: str, found: NoApprovers) -> str:
 
 def _gaps(question: Question, found: Policy | NoApprovers, scene: Scene) -> tuple[Gap, ...]:
     """What an operator has to mend about a tool's approvers."""
+    if isinstance(found, NoApprovers) and found.broken:
+        return (Gap(kind="broken_policy", tool=question.tool),)
     policies, defaults = scene.rules.declared(question), scene.rules.defaults
     _, unknown = members(_names(policies) or tuple(defaults.approvers), defaults.groups)
     gaps = [Gap(kind="unknown_names", tool=question.tool, names=unknown)] if unknown else []

@@ -29,8 +29,9 @@ class Defaults:
     """What a deployment says about approvals.
 
     `approvers` decide where a tool names nobody. `groups` are the members behind names of groups,
-    roles and user groups, `barred` are people who can never decide. `quorum` is the least, `ttl`
-    and `run_for` the longest a tool may say; without `self_approval` no tool may allow it.
+    roles and user groups, `barred` are people who can never decide. `quorum` is the least and
+    `run_for` the longest a tool may say; without `self_approval` no tool may allow it. A question
+    of whose time nothing is said expires after `ttl`, and none is open for longer than `longest`.
     """
 
     approvers: Sequence[str] = ()
@@ -39,16 +40,21 @@ class Defaults:
     quorum: int = 1
     self_approval: bool = True
     ttl: timedelta | None = timedelta(days=7)
+    longest: timedelta | None = None
     run_for: timedelta | None = timedelta(days=1)
     calendar: Calendar | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoApprovers:
-    """Nobody, or fewer than the quorum, could decide; `present` people are left, `needed` asked."""
+    """Nobody, or fewer than the quorum, could decide; `present` people are left, `needed` asked.
+
+    `broken`: the policy makes no sense.
+    """
 
     present: int
     needed: int
+    broken: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +102,7 @@ def chosen(
     means, and nobody takes over.
     """
     found = tuple(each for policy in declared for each in _tiers(policy, args, everybody))
-    return found or (ApprovalPolicy(expires=None),)
+    return found or (ApprovalPolicy(),)
 
 
 def resolve(
@@ -128,9 +134,11 @@ def resolve(
 
 
 def times(policies: Sequence[ApprovalPolicy], *, defaults: Defaults, now: int) -> Times:
-    """When a question asked `now` is reminded of and expires; the shorter span counts."""
-    spans = [span for p in policies if (span := p.expires) is not None]
-    spans += [defaults.ttl] if defaults.ttl is not None else []
+    """When a question asked `now` is reminded of and expires; the shortest that is said counts."""
+    spans = [span for p in policies if isinstance(span := p.expires, timedelta)]
+    if all(policy.expires == "default" for policy in policies):
+        spans += [defaults.ttl] if defaults.ttl is not None else []
+    spans += [defaults.longest] if defaults.longest is not None else []
     runs = [span for p in policies if (span := p.run_within) is not None]
     runs += [defaults.run_for] if defaults.run_for is not None else []
     run_for = min(runs) if runs else None

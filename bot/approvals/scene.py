@@ -51,9 +51,9 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Something an operator has to mend: approvers that are missing, or names nobody knows."""
+    """Something an operator has to mend: a policy, approvers that are missing, unknown names."""
 
-    kind: Literal["no_approvers", "unknown_names"]
+    kind: Literal["no_approvers", "unknown_names", "broken_policy"]
     tool: str
     names: tuple[str, ...] = ()
 

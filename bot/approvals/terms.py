@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+_GROUP = re.compile(r"S[A-Z0-9]{2,}")
 
 
 OPERATOR = "operator "
@@ -15,6 +16,11 @@ OPERATOR = "operator "
 def is_person(name: str) -> bool:
     """Whether a name is the id of a person; all others are groups and roles."""
     return _PERSON.fullmatch(name) is not None
+
+
+def is_group(name: str) -> bool:
+    """Whether a name is the id of a user group."""
+    return _GROUP.fullmatch(name) is not None
 
 
 class Frozen(BaseModel):

@@ -5,9 +5,9 @@
 Each line of an export is `{session, entry, hash, prev}`; `hash` is the SHA-256 of the previous hash
 of that session and the entry as canonical JSON. A chain that was cut at its end is whole in itself:
 what shows the cut is an anchor, a line `{anchor, heads, lapses, prev, root}` with the last hashes
-of one day and when their sessions may be gone. `root` is the SHA-256 of the rest of the line, in which
-`prev` is the root of the anchor before: so the newest root, noted elsewhere and handed in as ROOT,
-shows what was changed in any of them.
+of one day and when their sessions may be gone. `root` is the SHA-256 of the rest of the line, in
+which `prev` is the root of the anchor before: so the newest root, noted elsewhere and handed in as
+ROOT, shows what was changed in any of them.
 """
 
 import hashlib

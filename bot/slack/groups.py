@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.approvals.policy import Person
-from bot.approvals.terms import is_person
+from bot.approvals.terms import is_group, is_person
 from bot.slack.replies import Refused, Replies
 
 REMEMBERED = 60.0
@@ -99,7 +99,7 @@ class Groups:
 
     async def snapshot(self, names: Iterable[str]) -> Mapping[str, tuple[str, ...] | None]:
         """The members behind each name that somebody knows; None where Slack does not say."""
-        known = [n for n in names if n in self._roles or _is_group(n)]
+        known = [n for n in names if n in self._roles or is_group(n)]
         found = await asyncio.gather(*(self.members(name) for name in known))
         return dict(zip(known, found, strict=True))
 
@@ -116,7 +116,7 @@ class Groups:
     def _leaves(self, name: str, depth: int = 0) -> tuple[str, ...]:
         """The people and user groups behind a name."""
         if name not in self._roles:
-            return (name,) if is_person(name) or _is_group(name) else ()
+            return (name,) if is_person(name) or is_group(name) else ()
         if depth == DEPTH:
             return ()
         return tuple(leaf for each in self._roles[name] for leaf in self._leaves(each, depth + 1))
@@ -132,8 +132,3 @@ class Groups:
             return None
         self._known[group] = (self._clock(), told)
         return told
-
-
-def _is_group(name: str) -> bool:
-    """Whether a name is the id of a user group."""
-    return name.startswith("S") and len(name) > 2 and name.isalnum() and name.upper() == name

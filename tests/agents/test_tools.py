@@ -5,6 +5,7 @@ import contextvars
 import functools
 import threading
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -290,6 +291,51 @@ def test_what_is_refused_when_built(func: Any, options: dict[str, Any], words: s
     """A tool that was put together wrongly says so at once."""
     with pytest.raises(UsageError, match=words):
         FunctionTool(func, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("approvers", "U0AAA"),
+        ("approvers", (1,)),
+        ("quorum", "2"),
+        ("quorum", 1.0),
+        ("quorum", True),
+        ("quorum", 0),
+        ("any_of", ["cfo"]),
+        ("any_of", {"cfo": "1"}),
+        ("rejections", -1),
+        ("self_approval", "maybe"),
+        ("reason_required", None),
+        ("notify", "U0AAA"),
+        ("expires", 7),
+        ("expires", "7d"),
+        ("expires", timedelta(0)),
+        ("expires", timedelta(-1)),
+        ("expires", timedelta.max),
+        ("run_within", timedelta(0)),
+        ("run_within", "default"),
+        ("working_hours", 1),
+        ("reminders", 0.5),
+        ("reminders", (2,)),
+        ("reminders", (float("nan"),)),
+        ("escalate", {0.5: "U0AAA"}),
+        ("escalate", {2: ("U0AAA",)}),
+        ("tiers", {"amount > 3": {"approvers": ["U0AAA"]}}),
+        ("tiers", [ApprovalPolicy()]),
+    ],
+)
+def test_a_policy_that_makes_no_sense_is_refused(name: str, value: Any):
+    """A policy says with one sentence what is wrong with it, when it is written."""
+    with pytest.raises(UsageError, match=f"the {name} of an ApprovalPolicy must be"):
+        ApprovalPolicy(**{name: value})
+
+
+def test_a_policy_names_people_in_one_way():
+    """Names beside names with their numbers would be dropped, so they are refused."""
+    with pytest.raises(UsageError, match="never both"):
+        ApprovalPolicy(approvers=("U0AAA",), any_of={"U0BBB": 1})
+    assert ApprovalPolicy(approvers=["U0AAA"]).approvers == ("U0AAA",)  # pyright: ignore[reportArgumentType]
 
 
 def test_what_the_runner_knows():

@@ -34,7 +34,6 @@ def test_a_policy_is_read_whole():
     policy = {
         "approvers": ["U1A", "finance"],
         "quorum": 2,
-        "any_of": {"cfo": 1},
         "expires": "2d",
         "run_within": "1h",
         "escalate": {"0.5": ["leads"]},
@@ -48,6 +47,26 @@ def test_a_policy_is_read_whole():
     assert found.tiers["amount > 100"].expires is None
 
 
+SENSELESS: tuple[dict[str, Any], ...] = (
+    {"quorum": 0},
+    {"quorum": -1},
+    {"rejections": 0},
+    {"any_of": {"U1A": 0}},
+    {"any_of": {" ": 1}},
+    {"approvers": [""]},
+    {"expires": 0},
+    {"expires": -5},
+    {"expires": "99999d"},
+    {"run_within": 0},
+    {"run_within": "9999999d"},
+    {"reminders": [1]},
+    {"reminders": [0]},
+    {"escalate": {"nan": ["U1A"]}},
+    {"escalate": {"1.5": ["U1A"]}},
+    {"escalate": {"0.5": []}},
+)
+
+
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -56,6 +75,13 @@ def test_a_policy_is_read_whole():
         pytest.param({"expires": "soon"}, "a duration such as", id="no duration"),
         pytest.param({"quorum": "many"}, "integer", id="no number"),
         pytest.param(["U1A"], "dictionary", id="no object"),
+        *(
+            pytest.param(policy, f"the {name} of an ApprovalPolicy must", id=str(policy))
+            for policy in SENSELESS
+            for name in policy
+        ),
+        pytest.param({"tiers": {"amount > 1": {"quorum": 0}}}, "the quorum", id="a tier's quorum"),
+        pytest.param({"approvers": ["U1A"], "any_of": {"U2B": 1}}, "never both", id="two ways"),
     ],
 )
 def test_a_policy_nobody_can_read_is_refused(policy, words):
@@ -73,14 +99,80 @@ def test_a_policy_nobody_can_read_is_refused(policy, words):
         pytest.param({"*.pays": {}}, r"no tool \*\.pays here", id="no agent has that tool"),
         pytest.param({"*": {"tiers": {"much": {}}}}, "no condition", id="no condition anywhere"),
         pytest.param({"desk.pay": {"tiers": {"much": {}}}}, "no condition", id="no condition"),
-        pytest.param({"desk.pay": {"reminders": [1.5]}}, "parts of its time", id="no part"),
+        pytest.param(
+            {"desk.pay": {"tiers": {"amuont > 1": {}}}}, "amuont, which it has not", id="no such"
+        ),
+        pytest.param(
+            {"*": {"tiers": {"amount > 1": {"tiers": {"a == 1": {}}}}}},
+            "a, which it has not",
+            id="no tool has such an argument",
+        ),
+        pytest.param(
+            {"desk.pay": {"approvers": ["U1A", "U1A"], "quorum": 2}},
+            "2 people have to agree, and 1 can",
+            id="one person twice",
+        ),
+        pytest.param(
+            {"*": {"any_of": {"U1A": 2, "U2B": 3}}}, "2 people have to agree", id="2 of one"
+        ),
+        pytest.param({"*": {"quorum": 9}}, "9 people have to agree, and 2 can", id="9 of 2"),
+        pytest.param({"*": {"rejections": 3}}, "3 people have to reject, and 2 can", id="3 of 2"),
+        pytest.param(
+            {"*": {"tiers": {"amount > 1": {"approvers": ["leads"], "quorum": 3}}}},
+            "3 people have to agree, and 2 can",
+            id="a role in a tier",
+        ),
     ],
 )
 def test_a_policy_for_nothing_stops_the_start(policies, words):
     """A policy of a tool that is not there, or that cannot be applied, stops the start."""
-    found = book(Settings.read(approval_policies=json.dumps(policies)), agents())
+    told = {"approvers": ["U1A", "U2B"], "approver_roles": json.dumps({"leads": ["U1A", "U3C"]})}
+    found = book(Settings.read(approval_policies=json.dumps(policies), **told), agents())
     with pytest.raises(SettingsError, match=words):
         usable(found)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param({"approvers": ["S1MGR"], "quorum": 9}, id="a user group may have many"),
+        pytest.param({"approvers": ["U1A"], "quorum": 2, "escalate": {"0.5": ["U2B"]}}, id="later"),
+        pytest.param({"any_of": {"U1A": 2, "leads": 2}}, id="one way is enough"),
+        pytest.param(
+            {"approvers": ["nosuch"], "quorum": 2}, id="a name nobody knows is told apart"
+        ),
+        pytest.param({"tiers": {"amount > 1": {}, "amount.deep > 1": {}}}, id="inside an argument"),
+    ],
+)
+def test_a_policy_that_makes_sense_starts(policy):
+    """What could be met is no reason not to start."""
+    roles = json.dumps({"leads": ["U1A", "finance"], "finance": ["U2B"]})
+    assert usable(book(written(policy, approvers=["U9Z"], approver_roles=roles), agents()))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("approval_policies", '{"desk.pay": {"quorum": 2}, "desk.pay": {}}', "desk.pay twice"),
+        ("approval_policies", '{"desk.pay": {"quorum": 2, "quorum": 1}}', "quorum twice"),
+        ("approver_roles", '{"a": ["U1A"], "a": ["U2B"]}', "a twice"),
+        ("routes", '{"#a": "x", "#a": "y"}', "#a twice"),
+        ("working_hours", '{"start": "17:00", "end": "09:00"}', "start must be before end"),
+        ("working_hours", '{"start": "09:00", "end": "09:00"}', "start must be before end"),
+        ("working_hours", '{"days": []}', "one day at least"),
+        ("working_hours", '{"start": "09:00+02:00"}', "a time of day such as 09:00"),
+        ("approval_ttl", "99999999d", "APPROVAL_TTL"),
+        ("execution_ttl", "99999999d", "EXECUTION_TTL"),
+        ("lease", "inf", "LEASE"),
+        ("lease", "nan", "LEASE"),
+        ("lease", "1e300", "LEASE"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_refused(name: str, value: str, words: str):
+    """What would be ignored, or fail at the first question, stops the start with one sentence."""
+    with pytest.raises(SettingsError, match="is wrong") as raised:
+        Settings.read(**{name: value})
+    assert words in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +181,12 @@ def test_a_policy_for_nothing_stops_the_start(policies, words):
         pytest.param({"approvers": ["boss"]}, {}, "nobody knows who boss is", id="a name"),
         pytest.param(
             {"approvers": ["boss"]}, {"boss": []}, "stands for nobody", id="an empty role"
+        ),
+        pytest.param({"approvers": ["Sales"]}, {}, "who Sales is", id="a name like a user group"),
+        pytest.param({"approvers": ["SALES-1"]}, {}, "who SALES-1 is", id="nearly an id"),
+        pytest.param({"approvers": ["fin"]}, {"fin": ["max"]}, "who max is", id="in a role"),
+        pytest.param(
+            {"approvers": ["U1A"]}, {"U1A": ["U2B"]}, "like an id", id="a role like an id"
         ),
         pytest.param({"working_hours": True}, {}, "none are set", id="no working hours"),
         pytest.param({}, {}, "no default approvers", id="no approvers at all"),

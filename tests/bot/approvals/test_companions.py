@@ -110,6 +110,17 @@ def test_a_question_that_never_expires_is_never_due():
     assert "until" not in found.companions.notes["2-0"]
 
 
+def test_a_policy_that_cannot_be_resolved_is_told():
+    """Of a senseless policy that got past the start requester and operator hear; nobody waits."""
+    policy = ApprovalPolicy(approvers=("UBOSS",))
+    object.__setattr__(policy, "quorum", "2")
+    found = planned(asking(), after=BEFORE, policies={"reimburse": policy})
+    assert found.gaps == (Gap(kind="broken_policy", tool="reimburse"),)
+    assert found.settling == ("3-0",)
+    (post,) = found.companions.posts
+    assert "Nobody may approve" in post.body["text"]
+
+
 def test_questions_of_one_turn_are_apart():
     """Two questions of one event are two approvals with their own nonces and posts."""
     found = planned(asking(calls=("2-0", "2-1")), after=(message(), calling(calls=2)))

@@ -148,11 +148,6 @@ def test_members(names, people, unknown):
             id="the tool asks for more",
         ),
         pytest.param(policy("UX1"), Defaults(quorum=2), nobody(1, 2), id="the deployment's quorum"),
-        pytest.param(policy("UX1", quorum=0), DEFAULTS, may("UX1"), id="a quorum of 0 is 1"),
-        pytest.param(policy("UX1", quorum=-3), DEFAULTS, may("UX1"), id="a negative quorum is 1"),
-        pytest.param(
-            policy("UASK", quorum=0), DEFAULTS, nobody(), id="a quorum of 0 needs somebody"
-        ),
     ],
 )
 def test_resolve(declared, defaults, expected):
@@ -169,27 +164,39 @@ def test_an_unknown_requester_takes_nobody_out():
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
+MONTH, WEEK = timedelta(days=30), timedelta(days=7)
+
+
 @pytest.mark.parametrize(
-    ("declared", "ttl", "span"),
+    ("declared", "ttl", "longest", "span"),
     [
-        pytest.param(None, DAY, DAY, id="no policy: the deployment's"),
-        pytest.param(None, None, None, id="no policy and never"),
-        pytest.param(policy(expires=HOUR), DAY, HOUR, id="the tool's is shorter"),
-        pytest.param(policy(expires=DAY), HOUR, HOUR, id="the deployment's is shorter"),
-        pytest.param(policy(expires=None), DAY, DAY, id="never gives way to the deployment's"),
-        pytest.param(policy(expires=DAY), None, DAY, id="the deployment says never"),
-        pytest.param(policy(expires=None), None, None, id="both say never"),
-        pytest.param(policy(), timedelta(days=30), timedelta(days=7), id="a week unless said"),
+        pytest.param([], DAY, None, DAY, id="no policy: the deployment's"),
+        pytest.param([], None, None, None, id="no policy and never"),
+        pytest.param([policy()], MONTH, None, MONTH, id="a policy that does not say"),
+        pytest.param([policy()], MONTH, MONTH, MONTH, id="one that does not say, and a limit"),
+        pytest.param([policy(expires=HOUR)], DAY, DAY, HOUR, id="the tool's is shorter"),
+        pytest.param([policy(expires=DAY)], HOUR, HOUR, HOUR, id="the deployment's is shorter"),
+        pytest.param([policy(expires=MONTH)], WEEK, None, MONTH, id="longer than what is usual"),
+        pytest.param([policy(expires=None)], WEEK, None, None, id="never, and nothing is said"),
+        pytest.param([policy(expires=None)], DAY, DAY, DAY, id="never, and a limit"),
+        pytest.param([policy(expires=DAY)], None, None, DAY, id="the deployment says never"),
+        pytest.param([policy(expires=None), policy()], WEEK, None, None, id="never and unsaid"),
+        pytest.param([policy(expires=None), policy(expires=DAY)], WEEK, None, DAY, id="never, day"),
+        pytest.param([policy(), policy()], WEEK, None, WEEK, id="twice unsaid"),
         pytest.param(
-            policy(expires=timedelta(milliseconds=1)), DAY, timedelta(milliseconds=1), id="1 ms"
+            [policy(expires=timedelta(milliseconds=1))],
+            DAY,
+            DAY,
+            timedelta(milliseconds=1),
+            id="1 ms",
         ),
     ],
 )
-def test_deadline(declared, ttl, span):
-    """A question expires after the shorter of the two spans."""
+def test_deadline(declared, ttl, longest, span):
+    """The shortest span that is said counts; what the deployment has for who says none, else."""
     expected = None if span is None else ASKED + span // timedelta(milliseconds=1)
-    policies = chosen([declared] if declared else [], {})
-    found = times(policies, defaults=Defaults(ttl=ttl), now=ASKED)
+    policies = chosen(declared, {})
+    found = times(policies, defaults=Defaults(ttl=ttl, longest=longest), now=ASKED)
     assert found.deadline == expected
 
 
