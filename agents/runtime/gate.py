@@ -81,9 +81,9 @@ def differences(before: Question, after: Question) -> list[str]:
     ]
     told += _otherwise("", before.precondition, after.precondition)
     if before.contract != after.contract and not told:
-        told.append(f"{after.tool} itself is another version: its parameters, defaults or effects")
+        told.append(f"the tool {after.tool} has changed since: its parameters, defaults or effects")
     elif before.contract != after.contract:
-        told.append(f"{after.tool} itself is another version")
+        told.append(f"the tool {after.tool} has changed since")
     if before.agent != after.agent:
         told.append(f"agent: was {before.agent}, is now {after.agent}")
     return told

@@ -134,12 +134,12 @@ def test_what_the_model_reads(told, words):
         pytest.param({"agent": "other"}, ["agent: was root, is now other"], id="another agent"),
         pytest.param(
             {"contract": "v2"},
-            ["pay itself is another version: its parameters, defaults or effects"],
+            ["the tool pay has changed since: its parameters, defaults or effects"],
             id="another version",
         ),
         pytest.param(
             {"contract": "v2", "args": {"a": 2}},
-            ["a: was 1, is now 2", "pay itself is another version"],
+            ["a: was 1, is now 2", "the tool pay has changed since"],
             id="both",
         ),
         pytest.param({}, [], id="nothing"),

@@ -135,7 +135,7 @@ async def test_the_start_is_in_the_audit(office: Office):
     [
         pytest.param("without_currency", ('currency: was "JPY", is gone',), id="a parameter gone"),
         pytest.param("whole", ("amount: was 500.0, is now 500",), id="a type narrowed"),
-        pytest.param("in_euros", ("pay itself is another version",), id="a default changed"),
+        pytest.param("in_euros", ("the tool pay has changed since",), id="a default changed"),
     ],
 )
 @pytest.mark.parametrize("act", ["approve", "reject"])
