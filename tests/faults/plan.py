@@ -30,6 +30,7 @@ PORTS: Mapping[str, type] = {
 ELSEWHERE: Mapping[str, str] = {
     "slot.apply": "an operator's, and that of tickets in the store",
     "slot.delete": "an operator's, and that of tickets in the store",
+    "slot.saved": "where the store is to have replicas",
     "index.anchor": "once a day",
     "index.anchors": "once a day",
     "index.keep_anchor": "once a day",
@@ -41,6 +42,7 @@ ELSEWHERE: Mapping[str, str] = {
     "index.dead": "an operator's",
     "index.last_agent": "for direct messages",
     "index.spent_today": "with a limit of tokens",
+    "index.concerning": "for Home",
     "index.recent": "for Home",
     "index.waiting": "for Home",
     "slack.channels": "when a process starts, before anything is watched",
