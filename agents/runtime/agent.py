@@ -22,6 +22,9 @@ SAID_HERE = {
 }
 """Fields of a generate_content_config that an agent has itself."""
 
+TRANSFER = "transfer_to_agent"
+"""The tool with which agents hand over to each other."""
+
 Hook = Callable[..., Any]
 Instruction = str | Callable[[Mapping[str, Any]], str]
 
@@ -100,6 +103,10 @@ class Agent:
                 if agent.name in family:
                     raise UsageError(f"two agents below {self.name} are named {agent.name}")
                 family[agent.name] = agent
+        if self.sub_agents and any(agent.tool(TRANSFER) for agent in family.values()):
+            raise UsageError(
+                f"{TRANSFER} is how agents hand over: name the tool below {self.name} otherwise"
+            )
         return family
 
     def tool(self, name: str) -> Tool | None:
@@ -120,4 +127,5 @@ class Agent:
 
     def nested(self, tool_name: str) -> "Agent | None":
         """The agent behind an AgentTool of that name."""
-        return getattr(self.tool(tool_name), "agent", None)
+        tool = self.tool(tool_name)
+        return tool.nested if tool is not None and isinstance(tool.nested, Agent) else None

@@ -37,10 +37,12 @@ class AgentTool:
     approval: ApprovalPolicy | None = None
     reconcile: Any = None
     effects: Effects = "none"
+    secrets: tuple[str, ...] = ()
 
     def __init__(self, agent: Agent, *, skip_summarization: bool = False) -> None:
         """Offer `agent` under its name and description."""
         self.agent = agent
+        self.nested: object | None = agent
         self.skip_summarization = skip_summarization
         self.name = agent.name
         schema = agent.input_schema

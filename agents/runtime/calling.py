@@ -12,6 +12,7 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from agents.runtime import gate
+from agents.runtime.agent import TRANSFER
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
@@ -31,7 +32,7 @@ from agents.runtime.state import Live, State
 from agents.runtime.steps import RunTools
 from agents.runtime.story import Call
 from agents.runtime.tools import Tool
-from agents.runtime.transfer import TRANSFER, TransferTool, targets
+from agents.runtime.transfer import TransferTool, targets
 
 log = logging.getLogger(__name__)
 
@@ -128,9 +129,12 @@ class Calling:
         call = self.call
         if call.id in self.held.results:
             return self._reported(Report.model_validate(self.held.results[call.id]))
-        if call.question and call.question.unknown and call.answer and not call.answer.confirmed:
-            return self._answered(gate.looked(call.name, call.answer))
-        return None
+        answer = call.answer
+        if call.question is None or answer is None or answer.confirmed:
+            return None
+        if call.question.unknown:
+            return self._answered(gate.looked(call.name, answer))
+        return None if self.interrupted else self._answered(rejection(answer, tool=call.name))
 
     async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
@@ -138,8 +142,7 @@ class Calling:
             return self._lost() if self.interrupted else self._answered(await self._missing())
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
-            skip = bool(getattr(tool, "skip_summarization", False))
-            return left(self.held.story, call, nested, skip=skip)
+            return left(self.held.story, call, nested, skip=tool.skip_summarization)
         early = await self._before(tool)
         bound = tool.bind(self.args)
         if self.interrupted:
@@ -274,7 +277,7 @@ class Calling:
             initial=asked.initial if asked else {},
             dynamic=bool(asked and asked.dynamic),
             kept=asked.kept if asked else {},
-            secrets=_secrets(tool),
+            secrets=tool.secrets,
             unknown=True,
         )
         now = self._question(tool, bound, told)
@@ -344,7 +347,7 @@ class Calling:
             dynamic=dynamic,
             kept=self.context.kept if dynamic else {},
             defaults=tuple(sorted(bound.defaults)),
-            secrets=_secrets(tool),
+            secrets=tool.secrets,
             ended=self._ended,
         )
         question = await self._current(tool, bound, told)
@@ -429,12 +432,6 @@ class Calling:
         return Outcome(
             call=self.call, report=Report(response=failure(error, tool=name)), error=error
         )
-
-
-def _secrets(tool: Tool) -> tuple[str, ...]:
-    """The arguments that nobody is shown."""
-    signature = getattr(tool, "signature", None)
-    return tuple(p.name for p in signature.parameters if p.secret) if signature else ()
 
 
 def _actions(context: ToolContext) -> EventActions:

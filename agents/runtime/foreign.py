@@ -30,5 +30,8 @@ def contained() -> Generator[None]:
 
 def named(error: BaseException) -> str:
     """An exception's kind, and its text if it has one."""
-    text = str(error)
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - a stranger's __str__ may raise anything
+        text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

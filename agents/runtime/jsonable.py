@@ -69,11 +69,24 @@ class _Walk:
                     return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
                 case _:
                     return self._record(value)
+        except Exception as error:
+            # A stranger's items may raise anything.
+            if self.strict and isinstance(error, ValueError):
+                raise
+            return self._fallback(cast("object", value), "cannot be read")
         finally:
             self.inside.pop()
 
     def _object(self, value: Mapping[object, object]) -> JsonValue:
-        return {self._key(key): self.json(item) for key, item in value.items()}
+        found: dict[str, JsonValue] = {}
+        for key, item in value.items():
+            name = self._key(key)
+            if name in found and self.strict:
+                raise ValueError(f"two keys are written {name!r}")
+            while name in found:
+                name = f"{name} ({type(key).__name__})"
+            found[name] = self.json(item)
+        return found
 
     def _key(self, key: object) -> str:
         plain = self.json(key)

@@ -37,7 +37,9 @@ class Tool(Protocol):
 
     `effects` says what a second run would do: nothing ("none"), the same again under the same key
     ("idempotent"), or harm ("once"). `contract` changes when an open question must be asked anew.
-    `wake_on_progress`: intermediate news wakes the model.
+    `wake_on_progress`: intermediate news wakes the model. `secrets` are the arguments that nobody
+    is shown. `nested` is the agent that a Runner steps through in place of a body; its answer is
+    the final one with `skip_summarization`.
     """
 
     name: str
@@ -47,6 +49,9 @@ class Tool(Protocol):
     reconcile: Callable[..., Any] | None
     is_long_running: bool
     wake_on_progress: bool
+    secrets: tuple[str, ...]
+    nested: object | None
+    skip_summarization: bool
 
     @property
     def contract(self) -> str:
@@ -96,6 +101,8 @@ class FunctionTool:
 
     is_long_running: bool = False
     wake_on_progress: bool = False
+    nested: object | None = None
+    skip_summarization: bool = False
     note: ClassVar[str] = ""
 
     def __init__(
@@ -113,6 +120,7 @@ class FunctionTool:
         self.signature = signature_of(func, name=name)
         self.name = self.signature.name
         self.declaration = declare(self.signature, note=self.note)
+        self.secrets = tuple(each.name for each in self.signature.parameters if each.secret)
         self.description = self.declaration.description or ""
         self.approval = approval
         self.effects: Effects = effects

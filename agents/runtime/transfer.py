@@ -6,13 +6,11 @@ from typing import Any
 from google.genai import types
 from pydantic import JsonValue
 
-from agents.runtime.agent import Agent
+from agents.runtime.agent import TRANSFER, Agent
 from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.context import ToolContext
 from agents.runtime.tools import Effects
-
-TRANSFER = "transfer_to_agent"
 
 
 def targets(agent: Agent, root: Agent) -> Sequence[Agent]:
@@ -46,6 +44,9 @@ class TransferTool:
     reconcile: Any = None
     is_long_running: bool = False
     wake_on_progress: bool = False
+    secrets: tuple[str, ...] = ()
+    nested: object | None = None
+    skip_summarization: bool = False
 
     def __init__(self, others: Sequence[Agent]) -> None:
         """Offer `others`."""

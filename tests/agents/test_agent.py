@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents import Agent, AgentTool, LlmRequest, UsageError
+from agents import Agent, AgentTool, FunctionTool, LlmRequest, Runner, UsageError
 from agents.runtime.testing import ScriptedModel
 
 
@@ -44,3 +44,42 @@ async def test_a_script_that_is_over():
     with pytest.raises(AssertionError, match="over"):
         async for _ in ScriptedModel([]).generate_content_async(LlmRequest()):
             pass
+
+
+def _handing() -> FunctionTool:
+    def transfer_to_agent(agent_name: str) -> str:
+        """Mine."""
+        return agent_name
+
+    return FunctionTool(transfer_to_agent)
+
+
+@pytest.mark.parametrize(
+    "agents",
+    [
+        pytest.param(
+            lambda: Agent(name="a", tools=[_handing()], sub_agents=[Agent(name="b")]), id="its own"
+        ),
+        pytest.param(
+            lambda: Agent(name="a", sub_agents=[Agent(name="b", tools=[_handing()])]),
+            id="a child's",
+        ),
+    ],
+)
+def test_a_tool_called_like_the_one_that_hands_over(agents):
+    """Beside sub-agents it would be shadowed, so it is refused; alone it is a tool like any."""
+    with pytest.raises(UsageError, match="name the tool below a otherwise"):
+        agents()
+    assert Agent(name="a", tools=[_handing()]).tool("transfer_to_agent") is not None
+
+
+@pytest.mark.parametrize("value", ["firefox", Agent(name="inner")], ids=["a text", "an agent"])
+def test_a_tool_may_have_an_attribute_called_agent(value):
+    """Only an AgentTool is an agent that is stepped through."""
+
+    class Browser(FunctionTool):
+        agent = value
+
+    agent = Agent(name="a", tools=[Browser(lambda: 1, name="browse")])
+    Runner(agent=agent, models=ScriptedModel([]))
+    assert agent.nested("browse") is None

@@ -6,7 +6,7 @@ import decimal
 import json
 import uuid
 from collections import OrderedDict, namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum, IntEnum
 from pathlib import Path
 from typing import Any
@@ -183,3 +183,55 @@ JSON = st.recursive(
 def test_json_stays_as_it_is(value: Any):
     """JSON is its own JSON form, and a copy."""
     assert to_json(value, strict=True) == value
+
+
+class Rows(Mapping[str, int]):
+    """Rows whose cursor is closed by now."""
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(["a"])
+
+    def __getitem__(self, key: str) -> int:
+        raise OSError("the cursor is closed")
+
+
+class Lines(list[int]):
+    """A list that cannot be gone through."""
+
+    def __iter__(self) -> Iterator[int]:
+        raise OSError("closed")
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        pytest.param(Rows(), "<Rows>", id="a mapping"),
+        pytest.param({"fine": 1, "rows": Rows()}, {"fine": 1, "rows": "<Rows>"}, id="inside"),
+        pytest.param(Lines(), "<Lines>", id="a list"),
+        pytest.param(Point(1, Rows()), {"x": 1, "item": "<Rows>"}, id="a dataclass's field"),
+    ],
+)
+def test_what_cannot_be_read_is_named(value, plain):
+    """Nothing is raised, unless it has to be JSON."""
+    assert to_json(value) == plain
+    with pytest.raises(ValueError, match="cannot be read"):
+        to_json(value, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        pytest.param({1: "a", "1": "b"}, {"1": "a", "1 (str)": "b"}, id="a number and its text"),
+        pytest.param({"1": "a", 1: "b"}, {"1": "a", "1 (int)": "b"}, id="the other way round"),
+        pytest.param({None: 1, "null": 2}, {"null": 1, "null (str)": 2}, id="None"),
+        pytest.param({True: 1, "true": 2}, {"true": 1, "true (str)": 2}, id="True"),
+    ],
+)
+def test_two_keys_of_one_text_are_two_keys(value, plain):
+    """Neither takes the other's place; where it has to be JSON it is refused."""
+    assert to_json(value) == plain
+    with pytest.raises(ValueError, match="two keys"):
+        to_json(value, strict=True)
