@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from agents.runtime.errors import (
     DailyTokensSpentError,
@@ -10,6 +11,10 @@ from agents.runtime.errors import (
 )
 from agents.runtime.patience import Patience
 from agents.runtime.story import Story
+
+REPEATS = 10
+"""So often a model may make one and the same call that fails before its turn ends."""
+NAME_LIMIT = 100
 
 Spent = Callable[[str], Awaitable[int]]
 """How many tokens a person has used up today."""
@@ -77,12 +82,27 @@ class Budget:
             raise LlmCallsLimitExceededError(
                 f"more than {config.max_llm_calls} calls of the model in a run"
             )
+        if name := _repeated(story, invocation):
+            raise LlmCallsLimitExceededError(f"the same call of {name} failed {REPEATS} times")
         if config.turn_tokens and _tokens(story, invocation) >= config.turn_tokens:
             raise TokensSpentError(f"more than {config.turn_tokens} tokens in a turn")
         if not (begins and config.daily_tokens and self.spent):
             return
         if await self.spent(person) >= config.daily_tokens:
             raise DailyTokensSpentError(f"more than {config.daily_tokens} tokens in a day")
+
+
+def _repeated(story: Story, invocation: str) -> str:
+    """The tool that a model called again and again in vain, with the same arguments each time."""
+    newest = (call for call in reversed(story.calls.values()) if call.invocation == invocation)
+    last = list(islice(newest, REPEATS))
+    vain = all(
+        (call.name, call.args, call.branch) == (last[0].name, last[0].args, last[0].branch)
+        and call.responses
+        and "error" in (call.responses[-1].response.response or {})
+        for call in last
+    )
+    return last[0].name[:NAME_LIMIT] if vain and len(last) == REPEATS else ""
 
 
 def _tokens(story: Story, invocation: str) -> int:

@@ -116,8 +116,9 @@ class _Reader:
 
     def _spoken(self, event: Event) -> list[types.Content]:
         parts = [_wire_call(part, event) for part in event.parts if not _forged(part)]
+        told = self._forgeries(event)
         if not parts:
-            return []
+            return told
         spoken = content("model", parts)
         calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
         answers = [
@@ -126,7 +127,18 @@ class _Reader:
             if call.name != REQUEST_CONFIRMATION
             for part in self._response(call, event)
         ]
-        return [spoken, content("user", answers)] if answers else [spoken]
+        return [spoken, *([content("user", answers)] if answers else []), *told]
+
+    def _forgeries(self, event: Event) -> list[types.Content]:
+        """What became of calls that only the runtime may make, in words: no such part is shown."""
+        calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
+        texts = [
+            NEWS.format(name=call.name) + json.dumps(answer.response.response, ensure_ascii=False)
+            for call in calls
+            for answer in call.responses[-1:]
+            if call.name == REQUEST_CONFIRMATION
+        ]
+        return [content("user", [text_part(text) for text in texts])] if texts else []
 
     def _response(self, call: Call, event: Event) -> list[types.Part]:
         shown = [a for a in call.responses if not self._apart(call, a.version)]
