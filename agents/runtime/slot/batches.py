@@ -17,6 +17,7 @@ class Batches:
         """Send through `exchange`, which answers each command in its order, or raises for all."""
         self._exchange = exchange
         self._free = asyncio.Semaphore(AT_ONCE)
+        self._alone = False
         self._gathered: list[Command] = []
         self._leaving: asyncio.Task[Sequence[Any]] | None = None
 
@@ -25,9 +26,13 @@ class Batches:
 
         Who asks alone waits for nobody.
         """
-        if self._leaving is None and not self._free.locked():
-            async with self._free:
-                return list(await self._exchange(commands))
+        if self._leaving is None and not self._alone:
+            self._alone = True
+            try:
+                async with self._free:
+                    return list(await self._exchange(commands))
+            finally:
+                self._alone = False
         if self._leaving is None:
             self._gathered = []
             self._leaving = asyncio.create_task(self._leave())

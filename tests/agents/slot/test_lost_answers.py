@@ -22,7 +22,7 @@ from agents.runtime.slot.port import (
     Started,
 )
 from agents.runtime.slot.redis import RedisSlot, connect
-from tests.agents.slot.samples import LONG, approval, ask, begin, said
+from tests.agents.slot.samples import LONG, approval, ask, begin, open_session, said
 
 
 class Lossy:
@@ -136,6 +136,7 @@ async def test_a_lost_begin_is_another_attempt(
 ) -> None:
     """The session is in hand all the same, under the newest fence."""
     line, slot = lossy
+    await open_session(slot, replace(key, id="warm"))
     await slot.ingest(key, Entry(id="m1", body={}))
     line.cut = True
     begun = await begin(slot, key)
