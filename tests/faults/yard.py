@@ -15,6 +15,9 @@ from tests.faults.nursery import Nursery
 from tests.faults.plan import Plan
 from tests.faults.world import World
 
+LONGEST = 180.0
+"""Seconds after which a run is stuck."""
+
 
 @dataclass(frozen=True)
 class Result:
@@ -36,7 +39,8 @@ async def played(plans: Sequence[Plan], *, at_once: int) -> AsyncIterator[Result
                 with tempfile.TemporaryDirectory() as folder:
                     world = World(plan, nursery=nursery, ledger=address, folder=Path(folder))
                     try:
-                        evidence = await world.play()
+                        async with asyncio.timeout(LONGEST):
+                            evidence = await world.play()
                         found = check(evidence)
                     except Exception:  # noqa: BLE001 - a mistake of ours must be seen, and stop no other run
                         evidence, broken = Evidence(), traceback.format_exc()
