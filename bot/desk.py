@@ -40,6 +40,7 @@ from bot.slack.home import Homes
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
+from bot.slack.retractions import Retractions
 from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity, Workspace, channel_id
 from bot.tickets.news import Tickets
@@ -320,6 +321,12 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         homes=desk.homes,
         commands=commands,
         strangers=_strangers(clicks, identity),
+        retractions=Retractions(
+            desk.slot,
+            ring=desk.index.ring,
+            agents=[agent.name for agent in desk.agents],
+            team=identity.team,
+        ),
     )
 
 

@@ -31,6 +31,7 @@ from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
+from bot.slack.retractions import Retractions
 from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity
 
@@ -77,6 +78,7 @@ class Listeners:
         homes: Homes | None = None,
         commands: Commands | None = None,
         strangers: Strangers | None = None,
+        retractions: Retractions | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -88,6 +90,7 @@ class Listeners:
         self._homes = homes
         self._commands = commands
         self._strangers = strangers
+        self._retractions = retractions
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -119,7 +122,7 @@ class Listeners:
                 self._open_home(body)
                 if self._strangers:
                     self._strangers.hear(body)
-                return await self._in_time(self._messages.take(body))
+                return await self._in_time(self._take(body))
             case "app_rate_limited":
                 logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))
                 return _ok()
@@ -175,6 +178,11 @@ class Listeners:
     async def close(self) -> None:
         """Wait for the private notes that are still on their way."""
         await self._clicks.close()
+
+    async def _take(self, body: Body) -> None:
+        if self._retractions:
+            await self._retractions.take(body)
+        await self._messages.take(body)
 
     def _open_home(self, body: Body) -> None:
         """Somebody opened their Home."""

@@ -42,6 +42,21 @@ OTHER_COMPANY = Ignored("other company")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retracted:
+    """A message that its author deleted, or gave other words.
+
+    `thread` is the ts of its thread's first message, which it may be itself; `turn` is the id that
+    its turn has.
+    """
+
+    channel: str
+    thread: str
+    author: str
+    turn: str
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
     """We were added to a channel at `ts`, by `inviter` if Slack says so."""
 
@@ -140,6 +155,33 @@ def stranger(body: Payload, *, team: str, bot_user: str) -> tuple[Clicker, Place
     return Clicker(id=said.author, team=""), place
 
 
+def retracted(body: Payload, *, team: str) -> Retracted | None:
+    """The message of a person that an event says is deleted, or says something else now."""
+    inner = _mapping(body.get("event"))
+    kind = _text(inner.get("subtype")) if inner.get("type") == "message" else ""
+    if kind not in ("message_deleted", "message_changed") or _text(body.get("team_id")) != team:
+        return None
+    before, after = _mapping(inner.get("previous_message")), _mapping(inner.get("message"))
+    tombstone = after.get("subtype") == "tombstone"
+    same = not tombstone and _text(before.get("text")) == _text(after.get("text"))
+    author, channel = _text(before.get("user")), _text(inner.get("channel"))
+    ts = _text(before.get("ts"))
+    if not (author and channel and ts) or (same and kind == "message_changed"):
+        return None
+    return Retracted(
+        channel=channel,
+        thread=_text(before.get("thread_ts")) or ts,
+        author=author,
+        turn=delivery(channel, ts),
+        deleted=kind == "message_deleted" or tombstone,
+    )
+
+
+def delivery(channel: str, ts: str) -> str:
+    """The id of the turn of a message."""
+    return f"m:{channel}:{ts}"
+
+
 def changed_person(body: Payload) -> str:
     """The id of the person whose account changed, if that is what the event says."""
     inner = _mapping(body.get("event"))
@@ -169,9 +211,9 @@ def turn(message: Message, choice: Choice) -> Turn:
     key = session_key(
         team=message.team, agent=choice.agent, thread=Thread(message.channel, choice.ts)
     )
-    delivery = f"m:{message.channel}:{message.ts}"
     text = choice.text.strip() or NO_WORDS
-    return Turn(id=delivery, session=key, author=message.author, text=text)
+    named = delivery(message.channel, message.ts)
+    return Turn(id=named, session=key, author=message.author, text=text)
 
 
 def greeting(joined: Joined, *, agent: str) -> Turn:

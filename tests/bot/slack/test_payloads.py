@@ -347,3 +347,45 @@ def test_option_values_keep_their_type(member: JsonValue) -> None:
     found = option_meaning(option_value(member))
     assert found == member
     assert type(found) is type(member)
+
+
+WRITTEN = {"type": "message", "user": "UANA", "ts": "1.2", "text": "pay"}
+
+
+def taken_back(kind: str, **inner: Any) -> dict[str, Any]:
+    """The event of a message that is deleted or changed."""
+    told = {"type": "message", "subtype": kind, "channel": "C1", "previous_message": WRITTEN}
+    return {"team_id": "T1", "event": {**told, **inner}}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param(taken_back("message_deleted"), (True, "1.2"), id="deleted"),
+        pytest.param(
+            taken_back("message_deleted", previous_message={**WRITTEN, "thread_ts": "1.0"}),
+            (True, "1.0"),
+            id="deleted in a thread",
+        ),
+        pytest.param(
+            taken_back("message_changed", message={**WRITTEN, "text": "wait"}),
+            (False, "1.2"),
+            id="other words",
+        ),
+        pytest.param(
+            taken_back("message_changed", message={"subtype": "tombstone"}),
+            (True, "1.2"),
+            id="deleted, and answers left",
+        ),
+        pytest.param(taken_back("message_changed", message=WRITTEN), None, id="an unfurled link"),
+        pytest.param(taken_back("message_deleted", previous_message={}), None, id="nobody's"),
+        pytest.param(taken_back("channel_join"), None, id="something else"),
+        pytest.param({**taken_back("message_deleted"), "team_id": "T2"}, None, id="another team"),
+        pytest.param({}, None, id="nothing"),
+    ],
+)
+def test_what_is_taken_back(body: dict[str, Any], found: tuple[bool, str] | None):
+    """A message that is gone, or whose words changed, is known by its author and its turn."""
+    told = payloads.retracted(body, team="T1")
+    assert (told and (told.deleted, told.thread)) == found
+    assert told is None or (told.author, told.turn) == ("UANA", "m:C1:1.2")

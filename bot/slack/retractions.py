@@ -1,0 +1,78 @@
+"""What becomes of requests when the message that began them is deleted or changed by its author."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from agents import Decide, SessionKey, Slot
+from bot import logs
+from bot.approvals import posts
+from bot.approvals.button import decode, encode
+from bot.approvals.decide import decide
+from bot.approvals.decision import Decision
+from bot.approvals.policy import Person
+from bot.approvals.records import readable
+from bot.approvals.request import Approval, Command
+from bot.slack import payloads
+from bot.slack.payloads import Retracted
+from bot.turns import Thread, session_key
+
+
+class Retractions:
+    """Withdraws what a deleted message asked for; of a changed one tells those who are asked.
+
+    `ring` makes a session due, `agents` are the names of all, `team` is ours.
+    """
+
+    def __init__(
+        self,
+        slot: Slot,
+        *,
+        ring: Callable[[SessionKey], Sequence[Command]],
+        agents: Sequence[str],
+        team: str,
+    ) -> None:
+        """Look into `slot`."""
+        self._slot = slot
+        self._ring = ring
+        self._agents = agents
+        self._team = team
+
+    async def take(self, body: Mapping[str, Any]) -> None:
+        """Do what an event means. Raises StoreUnavailable; then Slack should try again."""
+        found = payloads.retracted(body, team=self._team)
+        if found is None:
+            return
+        for agent in self._agents:
+            for ts in dict.fromkeys((found.thread, "")):
+                thread = Thread(found.channel, ts)
+                await self._within(session_key(team=self._team, agent=agent, thread=thread), found)
+
+    async def _within(self, key: SessionKey, found: Retracted) -> None:
+        view = await self._slot.read(key, parts=("events", "approvals"))
+        if view is None:
+            return
+        runs = {event.invocation_id for event in view.events if event.entry == found.turn}
+        for approval in readable(view.approvals).values():
+            own = approval.run in runs and approval.requester == found.author
+            if approval.status != "pending" or approval.unknown or not own:
+                continue
+            if found.deleted:
+                await self._withdrawn(key, approval)
+            else:
+                await self._changed(key, approval, head=view.audit_head)
+
+    async def _withdrawn(self, key: SessionKey, approval: Approval) -> None:
+        button = decode(encode(approval))
+        if button is None:
+            return
+        person = Person(id=approval.requester, team=self._team)
+        decision = Decision(button=button, person=person, act="withdraw")
+        outcome = await decide(self._slot, key, decision, index=self._ring(key))
+        logs.info("approval.decided", approval=approval.id, act="withdraw", kind=outcome.kind)
+
+    async def _changed(self, key: SessionKey, approval: Approval, *, head: str) -> None:
+        """Owe the line under each card; who was faster than this has changed the card as well."""
+        noted = approval.model_copy(update={"rev": approval.rev + 1})
+        told = posts.moved_on(approval, by=approval.requester)
+        change = Decide(record=noted.record(), posts=told, audit_head=head, index=self._ring(key))
+        await self._slot.decide(key, change)
