@@ -29,7 +29,9 @@ class Bound:
 
     def written(self) -> "Bound":
         """The same call with `as_json` written down anew from the values, as they are now."""
-        plain = {name: to_json(value, strict=True) for name, value in self.values.items()}
+        plain = {
+            name: to_json(value, strict=True, as_input=True) for name, value in self.values.items()
+        }
         return replace(self, as_json=plain)
 
 
@@ -95,7 +97,7 @@ def _value(parameter: Parameter, given: Mapping[str, Any]) -> object:
 def _json(parameter: Parameter, given: object, value: object) -> JsonValue:
     """The JSON form of a value, once it is sure that nothing changed its nature."""
     try:
-        plain = to_json(value, strict=True)
+        plain = to_json(value, strict=True, as_input=True)
         lost = value is not None and not _reads_back(parameter, plain)
     except ValueError as error:
         raise _Refused(_line((parameter.name,), str(error))) from error
@@ -110,7 +112,7 @@ def _json(parameter: Parameter, given: object, value: object) -> JsonValue:
 def _reads_back(parameter: Parameter, plain: JsonValue) -> bool:
     """Whether a stored value is the same when it is bound again, after a person agreed to it."""
     try:
-        again = to_json(parameter.validate(copy.deepcopy(plain)), strict=True)
+        again = to_json(parameter.validate(copy.deepcopy(plain)), strict=True, as_input=True)
     except ValidationError:
         return False
     return repr(again) == repr(plain)

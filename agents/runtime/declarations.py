@@ -204,6 +204,8 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
     except NO_DECLARATION as error:
         reason = str(error).splitlines()[0]
         raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
+    if "'type': 'generator'" in repr(shape.adapter.core_schema):
+        raise _refused(tool, given.name, f"{annotation!r} can be gone through once only: use list")
     if "'writeOnly': True" in repr((shape.schema, shape.definitions)):
         raise _refused(tool, given.name, "a secret cannot come from a model")
     if inside := leaking(annotation):
@@ -234,7 +236,7 @@ def _checked(
     try:
         if default is not None:
             default = adapter.validate_python(default)
-        return default, to_json(default, strict=True)
+        return default, to_json(default, strict=True, as_input=True)
     except ValidationError as error:
         reason = error.errors(include_url=False)[0]["msg"]
         raise _refused(*where, f"its default does not fit: {reason}") from error

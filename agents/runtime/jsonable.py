@@ -14,28 +14,35 @@ from collections.abc import Mapping, Set
 from enum import Enum
 from typing import Any, cast
 
-from pydantic import BaseModel, JsonValue
+from pydantic import AliasChoices, BaseModel, JsonValue, RootModel
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 MAX_DEPTH = 64
 MAX_INT_BITS = 14_000  # Python refuses to write an int of more than 4300 digits as text
 
 
-def to_json(value: object, *, strict: bool = False, depth: int = MAX_DEPTH) -> JsonValue:
+def to_json(
+    value: object, *, strict: bool = False, depth: int = MAX_DEPTH, as_input: bool = False
+) -> JsonValue:
     """The value as JSON; what has no JSON form becomes a short text about it.
+
+    With `as_input` a model is written as it would be given: all its fields, under the names it is
+    validated by, and nothing that it computes.
 
     With `strict` it raises ValueError instead: for no JSON form, NaN, a circle, text that is no
     Unicode, nesting deeper than `depth`. Bytes are then the text they hold, as pydantic reads them.
     """
-    return _Walk(strict=strict, depth=depth).json(value)
+    return _Walk(strict=strict, depth=depth, as_input=as_input).json(value)
 
 
 class _Walk:
     """One walk over a value: how strict, how deep, and which containers it is inside of."""
 
-    def __init__(self, *, strict: bool, depth: int) -> None:
+    def __init__(self, *, strict: bool, depth: int, as_input: bool) -> None:
         self.strict = strict
         self.depth = depth
+        self.as_input = as_input
         self.inside: list[int] = []
 
     def json(self, value: object) -> JsonValue:
@@ -105,6 +112,8 @@ class _Walk:
             return self._fallback(value, "has no JSON form")
 
     def _model(self, value: BaseModel) -> JsonValue:
+        if self.as_input:
+            return self.json(_given(value))
         try:
             return self.json(value.model_dump(by_alias=True, warnings=False))
         except (PydanticSerializationError, ValueError, RecursionError):
@@ -145,3 +154,23 @@ class _Walk:
             return self._text(repr(value)[:200])
         except Exception:  # noqa: BLE001 - a stranger's __repr__ may raise anything
             return f"<{kind.__qualname__}>"
+
+
+def _given(value: BaseModel) -> object:
+    """A model's fields under the names by which it takes them."""
+    if isinstance(value, RootModel):
+        return cast("RootModel[Any]", value).root
+    by_name = value.model_config.get("validate_by_alias") is False
+    fields = type(value).model_fields
+    named = {
+        name if by_name else _name(name, field): getattr(value, name)
+        for name, field in fields.items()
+    }
+    return named | (value.model_extra or {})
+
+
+def _name(name: str, field: FieldInfo) -> str:
+    """The first name of a field that is no path."""
+    alias = field.validation_alias
+    options = alias.choices if isinstance(alias, AliasChoices) else [alias]
+    return next((option for option in options if isinstance(option, str)), name)
