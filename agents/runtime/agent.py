@@ -1,13 +1,14 @@
 """Agent: a name, a model, an instruction and tools; it does nothing by itself."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel
 
+from agents.runtime.context import ReadonlyContext
 from agents.runtime.errors import UsageError
 from agents.runtime.model import Model
 from agents.runtime.tools import Tool, as_tool
@@ -26,7 +27,7 @@ TRANSFER = "transfer_to_agent"
 """The tool with which agents hand over to each other."""
 
 Hook = Callable[..., Any]
-Instruction = str | Callable[[Mapping[str, Any]], str]
+Instruction = str | Callable[[ReadonlyContext], str | Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,8 @@ class Agent:
 
     `model` is a name, resolved when a Runner is built (empty: the parent's, else the Runner's
     default), or a Model. Plain functions in `tools` become FunctionTools. `instruction` may hold
-    `{name}` for a value of the session's state (`{name?}`: empty when missing, `{{` a brace).
+    `{name}` for a value of the session's state (`{name?}`: empty when missing, `{{` a brace),
+    or be a function, sync or async, that is given an object with `.state` and returns it.
     `output_key` stores the final text under that state key. With an `output_schema` that text is
     JSON: what it says is stored, and an answer that does not fit is an error. `examples` are
     sentences a person may say to it. The callbacks are hooks, one or several. Raises UsageError for

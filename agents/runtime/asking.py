@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from agents.runtime import output, transfer
 from agents.runtime.budget import Budget
 from agents.runtime.compaction import INSTRUCTION, due, transcript
-from agents.runtime.context import ToolContext
+from agents.runtime.context import ReadonlyContext, ToolContext
 from agents.runtime.errors import AgentsError, ModelError, ModelUnavailable, UsageError
 from agents.runtime.events import Compaction, Event, EventActions
 from agents.runtime.held import Held
@@ -122,7 +122,7 @@ class Asking:
 
     async def _responses(self) -> AsyncIterator[LlmResponse]:
         """What the model, or a hook in its place, answers."""
-        request = self._request()
+        request = await self._request()
         if self.hooks.of_model:
             request = request.copied()
         told: dict[str, Any] = {"callback_context": self.context, "llm_request": request}
@@ -161,9 +161,15 @@ class Asking:
             )
         return answer
 
-    def _request(self) -> LlmRequest:
+    async def _request(self) -> LlmRequest:
         agent, held = self.step.agent, self.held
-        told = instruction(agent, held.view(self.step.invocation, self.step.branch))
+        context = ReadonlyContext(
+            state=held.view(self.step.invocation, self.step.branch),
+            agent_name=agent.name,
+            invocation_id=self.step.invocation,
+            user_id=self.context.user_id,
+        )
+        told = await instruction(agent, context)
         declarations = [tool.declaration for tool in cast(Sequence[Any], agent.tools)]
         others = transfer.targets(agent, self.step.root)
         if others:

@@ -2,7 +2,7 @@
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,16 @@ from agents.runtime.confirmation import ToolConfirmation
 from agents.runtime.events import EventActions
 from agents.runtime.jsonable import to_json
 from agents.runtime.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadonlyContext:
+    """What an instruction may be made of: the state, which it cannot change, and for whom it is."""
+
+    state: Mapping[str, Any]
+    agent_name: str = ""
+    invocation_id: str = ""
+    user_id: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -191,6 +191,9 @@ def _annotations(
         try:
             found |= typing.get_type_hints(bare, names, include_extras=True)
         except (NameError, SyntaxError, TypeError, AttributeError) as error:
+            if name == "tool_context" and isinstance(error, NameError):
+                found[name] = ToolContext  # imported for type checkers only
+                continue
             if not lenient:
                 raise _refused(tool, name, f"unknown annotation: {error}") from error
             found[name] = Any

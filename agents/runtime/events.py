@@ -29,6 +29,7 @@ class EventActions(BaseModel):
     state_delta: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     skip_summarization: bool | None = None
     transfer_to_agent: str | None = None
+    escalate: bool | None = None
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(
         default_factory=dict[str, ToolConfirmation]
     )

@@ -1,18 +1,33 @@
 """What an agent is told: its instruction with the session's state filled in, and who it is."""
 
+import copy
+import inspect
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from agents.runtime.agent import Agent
+from agents.runtime.context import ReadonlyContext
+from agents.runtime.foreign import contained
 
 FIELD = re.compile(r"\{\{([^{}]*)\}\}|(?<!\$)\{((?:[a-z]+:)?[A-Za-z_]\w*)(\?)?\}")
 
 
-def instruction(agent: Agent, state: Mapping[str, Any]) -> str:
-    """The system instruction; a name that is not in the state stays as it is written."""
+async def instruction(agent: Agent, context: ReadonlyContext) -> str:
+    """The system instruction; a name that is not in the state stays as it is written.
+
+    A function that makes it, sync or async, is given copies. Raises what it raises.
+    """
     told = agent.instruction
-    text = fill(told, state) if isinstance(told, str) else told(state)
+    if isinstance(told, str):
+        text = fill(told, context.state)
+    else:
+        state = MappingProxyType(copy.deepcopy(dict(context.state)))
+        with contained():
+            made = told(replace(context, state=state))
+            text = str(await made if inspect.isawaitable(made) else made)
     name = f'You are an agent. Your internal name is "{agent.name}".'
     if agent.description:
         name += f' The description about you is "{agent.description}".'

@@ -56,6 +56,13 @@ class Session:
         return total
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSessionsResponse:
+    """The sessions there are, without their events."""
+
+    sessions: list[Session]
+
+
 class SessionService:
     """Sessions in a slot."""
 
@@ -104,14 +111,16 @@ class SessionService:
             session.events = [event for event in session.events if event.timestamp >= since]
         return session
 
-    async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> list[Session]:
+    async def list_sessions(
+        self, *, app_name: str, user_id: str | None = None
+    ) -> ListSessionsResponse:
         """The sessions of an app (of one user), without events, oldest update first."""
         found: list[Session] = []
         for key in await self.slot.list(app=app_name, user=user_id, tenant=self.tenant):
             view = await self.slot.read(key, parts=("state",))
             if view is not None:
                 found.append(_session(key, view))
-        return found
+        return ListSessionsResponse(sessions=found)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Forget a session, if there is one; `app:` and `user:` state stays."""

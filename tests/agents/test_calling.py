@@ -314,3 +314,15 @@ async def test_calls_and_answers_are_logged_without_what_is_in_them(caplog):
     assert all(line.took_s >= 0 for line in lines if hasattr(line, "took_s"))
     told = " ".join(str(vars(line)) for line in lines)
     assert not any(secret in told for secret in ("271828", "31415", "no money", "Secret"))
+
+
+async def test_a_tool_may_say_that_it_escalates():
+    """A client reads it on the event; of several calls one is enough."""
+
+    def leave(tool_context: ToolContext) -> None:
+        """Leave."""
+        tool_context.actions.escalate = True
+
+    at = await Desk(Agent(name="root", tools=[leave]), [[call("leave"), call("no")], "x"]).open()
+    events = await at.say()
+    assert [event.actions.escalate for event in events] == [None, True, None]

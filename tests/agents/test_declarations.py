@@ -422,3 +422,13 @@ def test_declaring_again_with_a_note():
     signature = signature_of(documented)
     assert declare(signature) == declare(signature)
     assert declare(signature, note="Wait.").description == f"{signature.description}\n\nWait."
+
+
+def test_a_context_that_is_imported_for_type_checkers_only():
+    """The name alone says what it is."""
+
+    def take(x, tool_context) -> None: ...
+
+    take.__annotations__ = {"x": "int", "tool_context": "Nowhere"}
+    found = signature_of(take)
+    assert (found.context, [p.name for p in found.parameters]) == ("tool_context", ["x"])

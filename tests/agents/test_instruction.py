@@ -3,6 +3,7 @@
 import pytest
 
 from agents import Agent
+from agents.runtime.context import ReadonlyContext
 from agents.runtime.instruction import fill, instruction
 
 STATE = {"city": "Rome", "user:lang": "it", "n": 3, "none": None}
@@ -36,7 +37,7 @@ def test_fill(template, expected):
             id="a template",
         ),
         pytest.param(
-            Agent(name="a", description="D.", instruction=lambda state: f"{{n}} {state['n']}"),
+            Agent(name="a", description="D.", instruction=lambda told: f"{{n}} {told.state['n']}"),
             '{n} 3\n\nYou are an agent. Your internal name is "a". '
             'The description about you is "D.".',
             id="a function",
@@ -44,6 +45,22 @@ def test_fill(template, expected):
         pytest.param(Agent(name="a"), 'You are an agent. Your internal name is "a".', id="nothing"),
     ],
 )
-def test_instruction(agent, expected):
+async def test_instruction(agent, expected):
     """An agent is told its instruction and who it is."""
-    assert instruction(agent, STATE) == expected
+    assert await instruction(agent, ReadonlyContext(state=STATE)) == expected
+
+
+async def test_an_instruction_may_be_made_by_an_async_function():
+    """It reads the state, of which it has a copy, and knows for whom it is."""
+    state = {"names": ["x"]}
+
+    async def provider(context: ReadonlyContext) -> str:
+        context.state["names"].append("y")
+        with pytest.raises(TypeError):
+            context.state["k"] = 1
+        return f"{context.agent_name} for {context.user_id}"
+
+    context = ReadonlyContext(state=state, agent_name="a", user_id="ann")
+    told = await instruction(Agent(name="a", instruction=provider), context)
+    assert told.startswith("a for ann\n")
+    assert state == {"names": ["x"]}

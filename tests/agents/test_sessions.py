@@ -84,9 +84,9 @@ async def test_list(service: SessionService):
         await asyncio.sleep(0.002)  # a store's clock counts milliseconds
     session = await service.get_session(**MINE, session_id="a")
     await service.append_event(session, event(k=1))
-    mine = await service.list_sessions(**MINE)
+    mine = (await service.list_sessions(**MINE)).sessions
     assert [(s.id, s.state, s.events) for s in mine] == [("c", {}, []), ("a", {"k": 1}, [])]
-    everybody = await service.list_sessions(app_name="app")
+    everybody = (await service.list_sessions(app_name="app")).sessions
     assert [s.id for s in everybody] == ["b", "c", "a"]
 
 

@@ -86,7 +86,8 @@ class Desk:
 
     async def list(self, _op: dict[str, Any], args: dict[str, Any]) -> Any:
         """list_sessions."""
-        return [self._told(s) for s in await self.service.list_sessions(app_name=APP, **args)]
+        found = await self.service.list_sessions(app_name=APP, **args)
+        return [self._told(s) for s in found.sessions]
 
     async def delete(self, _op: dict[str, Any], args: dict[str, Any]) -> Any:
         """delete_session."""
