@@ -5,7 +5,6 @@ A bug is a patch of this process only: of the text of scripts, or of a function.
 
 import asyncio
 import hashlib
-import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -83,7 +82,9 @@ def no_gate() -> None:
 def no_means_yes() -> None:
     """A rejected call runs."""
     calling.verdict = lambda *, needed, answer: "ask" if needed and answer is None else "run"
+    calling.Calling._known = lambda _self: None
     edit("start_call", "if stored.status ~= 'approved' then", "if false then")
+    _permit_all()
 
 
 def no_digest() -> None:
@@ -185,6 +186,11 @@ def own_approval() -> None:
 def no_quorum() -> None:
     """One is always enough."""
     request.reached = lambda *_told: True
+    _permit_all()
+
+
+def _permit_all() -> None:
+    """Nobody looks again before an approved call starts."""
 
     async def freely(*_told: object) -> tuple[str, None]:
         return "", None
@@ -212,8 +218,9 @@ def card_stays() -> None:
 
 def no_lifetime() -> None:
     """What ends is kept for ever."""
-    for name in ("commit", "ingest", "decide", "posted"):
-        edit(name, "else call('PEXPIREAT', key, till) end", "else call('PERSIST', key) end")
+    old, new = "else call('PEXPIREAT', key, till) end", "else call('PERSIST', key) end"
+    for name in [name for name, script in scripts.SCRIPTS.items() if old in script.text]:
+        edit(name, old, new)
 
 
 def news_twice() -> None:
@@ -237,18 +244,18 @@ def news_lost() -> None:
 
 
 def news_go_back() -> None:
-    """What is heard of a ticket is now and then what was heard before."""
-    getting, known, turn = LocalTickets.get, dict[str, list[Ticket]](), itertools.count()
+    """Before its end is heard, a ticket is once what it was at first."""
+    getting, known = LocalTickets.get, dict[str, list[Ticket]]()
 
     async def get(self: LocalTickets, ticket_id: str) -> Ticket | None:
         ticket = await getting(self, ticket_id)
-        heard = known.setdefault(ticket_id, [])
-        if ticket is None or ticket.final:
+        seen = known.setdefault(ticket_id, [])
+        if ticket and not ticket.final:
+            seen.append(ticket)
             return ticket
-        if ticket not in heard:
-            heard.append(ticket)
-            return ticket
-        return heard[next(turn) % len(heard)]
+        first, changed = seen[:1], len({each.mark for each in seen}) > 1
+        seen.clear()
+        return first[0] if changed else ticket
 
     LocalTickets.get = get
 

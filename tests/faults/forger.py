@@ -3,9 +3,10 @@
 import json
 import time
 from dataclasses import replace
+from typing import Any
 from urllib.parse import urlencode
 
-from bot.approvals.button import Button, encode
+from bot.approvals.button import Button, decode, encode
 from bot.playground import BEN, LocalSlack
 from bot.playground.people import TEAM_ID
 from tests.faults.evidence import Forged
@@ -21,11 +22,16 @@ class _Copied:
         self.nonce, self.digest = button.nonce, button.digest8
 
 
-async def press(slack: LocalSlack, button: Button | None) -> list[Forged]:
-    """Approve a call in the name of somebody who has pressed nothing."""
-    if button is None:
+async def press(slack: LocalSlack, card: dict[str, Any] | None) -> list[Forged]:
+    """Approve what a card is about in the name of somebody who has pressed nothing."""
+    elements = [
+        each for block in (card or {}).get("blocks", []) for each in block.get("elements", [])
+    ]
+    values = [each["value"] for each in elements if each.get("action_id") == "approve"]
+    button = decode(values[0]) if values else None
+    if button is None or card is None:
         return []
-    true, other = _body(button), _body(replace(button, nonce="guessed"))
+    true, other = _body(button, card), _body(replace(button, nonce="guessed"), card)
     old = slack.delivery.signed(true, now=time.time() - 600)
     wrong = {**slack.delivery.signed(true), "X-Slack-Signature": "v0=" + "0" * 64}
     tries = (
@@ -40,15 +46,21 @@ async def press(slack: LocalSlack, button: Button | None) -> list[Forged]:
     return found
 
 
-def _body(button: Button) -> str:
-    """The body of a click on a button, made by one who may decide."""
+def _body(button: Button, card: dict[str, Any]) -> str:
+    """The body of a click on a card's button, made by one who may decide."""
     payload = {
         "type": "block_actions",
         "team": {"id": TEAM_ID},
         "user": {"id": BEN.id, "team_id": TEAM_ID, "name": BEN.name},
         "api_app_id": "A0LOCALAPP1",
         "trigger_id": "1.2.3",
-        "container": {"type": "message", "message_ts": "", "channel_id": ""},
+        "channel": {"id": card["channel"]},
+        "container": {
+            "type": "message",
+            "message_ts": card["ts"],
+            "channel_id": card["channel"],
+        },
+        "message": card,
         "state": {"values": {"days": {"days": {"type": "number_input", "value": "3"}}}},
         "actions": [
             {

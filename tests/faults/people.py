@@ -86,10 +86,9 @@ class People:
                     self._spawn(self._decide(card, button))
             await asyncio.sleep(0.02)
 
-    def waiting(self) -> Button | None:
-        """A button that somebody may press now, if there is one."""
-        found = (_button(card) for card in self._cards() if "approve" in _actions(card))
-        return next((button for button in found if button), None)
+    def waiting(self) -> dict[str, Any] | None:
+        """A card on which somebody may approve now, if there is one."""
+        return next((card for card in self._cards() if "approve" in _actions(card)), None)
 
     def _cards(self) -> Iterator[dict[str, Any]]:
         for place in PLACES:

@@ -50,7 +50,6 @@ ELSEWHERE: Mapping[str, str] = {
     "slack.publish": "for Home",
     "slack.respond": "where a private note cannot be left",
     "slack.update_view": "for who wants to see everything",
-    "slack.whisper": "where a private note cannot be left",
     "tickets.move": "those who work on tickets",
     "tickets.newest": "those who work on tickets",
 }

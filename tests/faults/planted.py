@@ -62,7 +62,11 @@ TABLE = (
     Planted(bugs.no_lifetime, 0, _run("pay 50 a1")),
     Planted(bugs.news_twice, 4, _run("order 1 a1; order 2 a2; order 3 a3; order 4 a4")),
     Planted(bugs.news_lost, 16, _run("order 1 a1")),
-    Planted(bugs.news_go_back, 17, _run("order 1 a1; order 2 a2; order 3 a3; order 4 a4")),
+    Planted(
+        bugs.news_go_back,
+        17,
+        _run("; ".join(f"order {n} a{n}" for n in range(1, 9))),
+    ),
     Planted(bugs.inner_lost, 16, _run("boss 200 a1")),
     Planted(bugs.outer_early, 14, _run("boss 200 a1")),
     Planted(bugs.expired_is_rejected, 19, _run("brief 5 a1")),
