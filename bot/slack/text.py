@@ -8,21 +8,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from bot.slack.lookalikes import lookalikes
+
 BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")
 """Letters and marks that show nothing, though Unicode does not call them format characters."""
-
-LOOKALIKES = frozenset(
-    "АВЕЅІЈКМНОРСТУХаеѕіјорсухѵԁһԛԝ"  # Cyrillic
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνοραικ"  # Greek
-)
-"""Letters that look Latin; inside a word with Latin letters they are there to deceive."""
 
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _USUAL = re.compile(r"[\n\t -~]*")
-_WORD = re.compile(r"\w+")
-_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 _LINK = re.compile(r"<((?:https?|mailto|tel):[^|>]*)(?:\|([^>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^>]*))?>")
@@ -33,7 +27,7 @@ def visible(text: str) -> tuple[str, bool]:
     r"""The text with all hidden and deceiving characters as `\u{202E}`, and whether it had any."""
     if _USUAL.fullmatch(text):
         return text, False
-    deceiving = _deceiving(text)
+    deceiving = lookalikes(text)
     shown = "".join(
         f"\\u{{{ord(char):04X}}}" if place in deceiving or _hides(text, place) else char
         for place, char in enumerate(text)
@@ -133,19 +127,6 @@ def _in_emoji(text: str, place: int) -> bool:
         return drawn or (before != "" and before in "0123456789#*‼⁉")
     after = text[place + 1 : place + 2]
     return drawn and after != "" and unicodedata.category(after) == "So"
-
-
-def _deceiving(text: str) -> set[int]:
-    """Places of look-alike letters in words that are Latin otherwise."""
-    if text.isascii():
-        return set()
-    return {
-        word.start() + offset
-        for word in _WORD.finditer(text)
-        if _LATIN.search(word[0])
-        for offset, char in enumerate(word[0])
-        if char in LOOKALIKES
-    }
 
 
 def _good_end(text: str, limit: int) -> int:
