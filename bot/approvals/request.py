@@ -86,8 +86,9 @@ class Approval(Frozen):
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
     `run` is the invocation that asks. `args` are the arguments as they will run, `precondition` is
     what the call depends on besides them. Times are milliseconds of the store's clock, None
-    means never. `nonce` is on the card's buttons. `payload` has the question's initial values, and
-    once approved the agreed ones. `notice` is the post of the line in the requester's thread. `why`
+    means never. `order` names the arguments as the function has them. `nonce` is on the card's
+    buttons. `payload` has the question's initial values, and once approved the agreed ones.
+    `notice` is the post of the line in the requester's thread. `why`
     narrows a status: `withdrawn`, `superseded`, `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
@@ -107,6 +108,7 @@ class Approval(Frozen):
     run: str = ""
     hint: str = ""
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    order: tuple[str, ...] = ()
     precondition: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     defaults: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
@@ -191,6 +193,7 @@ def opened(
         payload=question.initial if question.payload_schema is not None else None,
         run_for=run_for,
         run=run,
+        order=tuple(question.args),
         **question.model_dump(exclude={"dynamic", "ended", "kept", "initial"}),
     )
 

@@ -47,16 +47,22 @@ def arguments(approval: Approval) -> list[Argument]:
             HIDDEN if name in approval.secrets else value,
             default=name in approval.defaults,
         )
-        for name, value in approval.args.items()
+        for name, value in _ordered(approval)
     ]
+
+
+def _ordered(approval: Approval) -> list[tuple[str, JsonValue]]:
+    """The arguments in the order of the function's parameters, which no store keeps."""
+    names = dict.fromkeys((*approval.order, *approval.args))
+    return [(name, approval.args[name]) for name in names if name in approval.args]
 
 
 def values(approval: Approval) -> dict[str, str]:
     """The beginning of each value by the argument's name, in one line, without secret ones."""
-    pairs = zip(approval.args, arguments(approval), strict=True)
+    pairs = zip(_ordered(approval), arguments(approval), strict=True)
     return {
         name: cut(" ".join(each.value.split()), LINE_LIMIT)
-        for name, each in pairs
+        for (name, _), each in pairs
         if name not in approval.secrets
     }
 
@@ -128,7 +134,8 @@ def in_one_line(shown: Sequence[Argument], limit: int) -> str:
 
 
 def _argument(name: str, value: JsonValue, *, default: bool) -> Argument:
-    if isinstance(value, float) and value.is_integer() and abs(value) < EXACT:
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+    if isinstance(value, float) and whole and str(value) != "-0.0":
         value = int(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     if value == "":

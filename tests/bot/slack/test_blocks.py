@@ -17,6 +17,7 @@ from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import Rendered, views
+from bot.slack.blocks.arguments import arguments, values
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.payloads import Click, Clicker, Place, state_values
@@ -405,6 +406,27 @@ def test_many_arguments() -> None:
 
 
 TEXTS = {"type": "array", "items": {"type": "string"}}
+
+
+def test_arguments_stand_in_the_functions_order() -> None:
+    """A store sorts what it keeps; a card shows the arguments as the function has them."""
+    args = {"account": "DE1", "amount": 5, "recipient": "Bob"}
+    kept = approval(args=args, order=("recipient", "amount", "account"), secrets=("account",))
+    record = Approval.from_record(kept.record())
+    assert [each.name for each in arguments(record)] == ["recipient", "amount", "account"]
+    assert list(values(record)) == ["recipient", "amount"]
+    assert [each.name for each in arguments(approval(args=args))] == list(args)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0"), (-0.0, "-0.0"), (5.0, "5"), (-5.0, "-5"), (1e300, "1e+300"), ([-0.0], "-0.0")],
+)
+def test_a_number_is_shown_as_it_is_agreed_to(value: Any, shown: str) -> None:
+    """Minus zero is another value than zero, on the card as in the digest."""
+    (found,) = arguments(approval(args={"n": value}))
+    assert shown in found.value
+    assert found.value.startswith(("-", "[")) == (str(value)[0] in "-[")
 
 
 def schema(**properties: Any) -> dict[str, Any]:
