@@ -37,6 +37,8 @@ class EventActions(BaseModel):
 
     def told(self, state: Mapping[str, object]) -> "EventActions":
         """These actions with what was written to the state besides, all of it JSON."""
+        if not (state or self.state_delta or self.transfer_to_agent):
+            return self
         target = to_json(self.transfer_to_agent)
         delta = to_json({**self.state_delta, **state})
         return self.model_copy(update={"state_delta": delta, "transfer_to_agent": target})

@@ -5,26 +5,27 @@ itself and nobody else: not the turn, and not the process.
 """
 
 import asyncio
-import contextlib
-from collections.abc import Generator
+from types import TracebackType
 
 
-@contextlib.contextmanager
-def contained() -> Generator[None]:
+class contained:  # noqa: N801 - a context manager reads like a word
     """Turn what is no Exception into a RuntimeError that names it, from inside a task.
 
     Only Ctrl-C and the cancellation of this very task go through as they are.
     """
-    try:
-        yield
-    except (Exception, KeyboardInterrupt):
-        raise
-    except asyncio.CancelledError as error:
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, _kind: object, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        """Raise the RuntimeError, if there is to be one."""
+        if error is None or isinstance(error, (Exception, KeyboardInterrupt)):
+            return
         task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        raise RuntimeError(named(error)) from error
-    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            return
         raise RuntimeError(named(error)) from error
 
 

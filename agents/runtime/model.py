@@ -11,6 +11,9 @@ PROMPT_BLOCKED = "PROMPT_BLOCKED"
 """The error code of a turn that a provider refuses to read: later turns are read without it."""
 
 
+_PLAIN = types.GenerateContentConfig()
+
+
 class LlmRequest:
     """What a model is asked.
 
@@ -34,10 +37,8 @@ class LlmRequest:
         self.contents = list(contents)
         self.tools = list(tools)
         self.response_schema = response_schema
-        self.config = config or types.GenerateContentConfig()
-        if system_instruction:
-            update = {"system_instruction": system_instruction}
-            self.config = self.config.model_copy(update=update)
+        update = {"system_instruction": system_instruction} if system_instruction else {}
+        self.config = (config or _PLAIN).model_copy(update=update)
 
     @property
     def system_instruction(self) -> str:

@@ -14,6 +14,9 @@ from agents.runtime.jsonable import to_json
 DEPTH = 100
 """How deep a call's arguments or a response may be nested; a store reads back about 190."""
 
+WORDS = {"text", "thought", "thought_signature"}
+"""The fields of a part that is nothing but words."""
+
 _EMPTY = types.Part()
 
 
@@ -56,7 +59,10 @@ def storable(part: types.Part) -> types.Part:
         update = _told(response, "response", response.response)
         return part.model_copy(update={"function_response": response.model_copy(update=update)})
     try:
-        part.model_dump_json()
+        if part.model_fields_set <= WORDS:
+            (part.text or "").encode()
+        else:
+            part.model_dump_json()
     except (PydanticSerializationError, ValueError):
         return types.Part.model_validate(to_json(part.model_dump(mode="json", exclude_none=True)))
     return part
