@@ -321,12 +321,17 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         homes=desk.homes,
         commands=commands,
         strangers=_strangers(clicks, identity),
-        retractions=Retractions(
-            desk.slot,
-            ring=desk.index.ring,
-            agents=[agent.name for agent in desk.agents],
-            team=identity.team,
-        ),
+        retractions=_retractions(desk),
+    )
+
+
+def _retractions(desk: Desk) -> Retractions:
+    """What takes back what a deleted message asked for."""
+    return Retractions(
+        desk.slot,
+        ring=desk.index.ring,
+        agents=[agent.name for agent in desk.agents],
+        team=desk.slack.identity.team,
     )
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.slack.lookalikes import lookalikes
-from bot.slack.text import visible
+from bot.slack.text import lookalikes, visible
 
 DECEIVING = {
     "Cyrillic a": "p\u0430ypal",
