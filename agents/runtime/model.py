@@ -37,12 +37,27 @@ class LlmRequest:
         self.contents = list(contents)
         self.tools = list(tools)
         self.response_schema = response_schema
-        update = {"system_instruction": system_instruction} if system_instruction else {}
-        self.config = (config or _PLAIN).model_copy(update=update)
+        self._given = config or _PLAIN
+        self._told = system_instruction
+        self._config: types.GenerateContentConfig | None = None
+
+    @property
+    def config(self) -> types.GenerateContentConfig:
+        """The instruction, and how the model is to answer: a copy, made when somebody looks."""
+        if self._config is None:
+            told = {"system_instruction": self._told} if self._told else {}
+            self._config = self._given.model_copy(update=told)
+        return self._config
+
+    @config.setter
+    def config(self, config: types.GenerateContentConfig) -> None:
+        self._config = config
 
     @property
     def system_instruction(self) -> str:
         """The text of the system instruction, whatever form the config has it in."""
+        if self._config is None and self._told:
+            return self._told
         return _text(cast("Any", self.config).system_instruction)
 
     def copied(self) -> "LlmRequest":

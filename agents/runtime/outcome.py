@@ -147,9 +147,9 @@ def _merge(actions: EventActions, outcome: Outcome) -> None:
         old = actions.state_delta.get(key)
         both = isinstance(old, dict) and isinstance(value, dict)
         actions.state_delta[key] = _merged(old, value) if both else value
-    actions.skip_summarization = done.skip_summarization or actions.skip_summarization
-    actions.escalate = done.escalate or actions.escalate
-    actions.transfer_to_agent = done.transfer_to_agent or actions.transfer_to_agent
+    for name in ("skip_summarization", "escalate", "transfer_to_agent"):
+        if getattr(done, name):
+            setattr(actions, name, getattr(done, name))
     if outcome.ask is not None:
         actions.requested_tool_confirmations[outcome.call.id] = outcome.ask.shown
 

@@ -54,9 +54,13 @@ def storable(part: types.Part) -> types.Part:
     call, response = part.function_call, part.function_response
     if call is not None:
         update = _told(call, "args", call.args)
+        if update == {"id": call.id, "name": call.name, "args": call.args}:
+            return part
         return part.model_copy(update={"function_call": call.model_copy(update=update)})
     if response is not None:
         update = _told(response, "response", response.response)
+        if update == {"id": response.id, "name": response.name, "response": response.response}:
+            return part
         return part.model_copy(update={"function_response": response.model_copy(update=update)})
     try:
         if part.model_fields_set <= WORDS:
