@@ -207,7 +207,7 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
     except NO_DECLARATION as error:
         reason = str(error).splitlines()[0]
         raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
-    if "'type': 'generator'" in repr(shape.adapter.core_schema):
+    if shape.once:
         raise _refused(tool, given.name, f"{annotation!r} can be gone through once only: use list")
     if "'writeOnly': True" in repr((shape.schema, shape.definitions)):
         raise _refused(tool, given.name, "a secret cannot come from a model")
@@ -265,12 +265,16 @@ def _default(default: object, annotation: object) -> tuple[object, object]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shape:
-    """An annotation as validator and JSON schema; `titled` when its property has a title."""
+    """An annotation as validator and JSON schema; `titled` when its property has a title.
+
+    `once` when it has something in it that can be gone through once only.
+    """
 
     adapter: TypeAdapter[Any]
     schema: dict[str, JsonValue]
     definitions: dict[str, JsonValue]
     titled: bool
+    once: bool
 
 
 def _shape_of(annotation: object) -> _Shape:
@@ -300,6 +304,7 @@ def _shape(annotation: Any) -> _Shape:
         schema=schema,
         definitions=rest.get("$defs", {}),
         titled=len(named) != 1 or "$ref" not in named[0],
+        once="'type': 'generator'" in repr(adapter.core_schema),
     )
 
 
