@@ -296,4 +296,7 @@ def _beside(event: Event, response: types.FunctionResponse) -> list[types.Part]:
 
 def _failed(response: types.FunctionResponse) -> bool:
     answer = response.response or {}
-    return answer.get("status") == "error" or set(answer) == {"error"}
+    status = answer.get("status")
+    return (
+        status == "error" or set(answer) == {"error"} or (status == "unknown" and "error" in answer)
+    )

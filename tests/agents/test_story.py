@@ -39,6 +39,12 @@ LASTING = (GO, spoke("2-0 ticket", lasting=("2-0",)))
             id="raised",
         ),
         pytest.param(
+            (*LASTING, answered(response("2-0 ticket", status="unknown", error="given up"))),
+            "answered",
+            False,
+            id="given up",
+        ),
+        pytest.param(
             (*LASTING, answered(pending=("2-0",)), news(response("2-0 ticket", status="done"))),
             "answered",
             False,
