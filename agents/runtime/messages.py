@@ -83,7 +83,7 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
         place = _place(part, story, version)
         if place is not None:
             strands.setdefault(place, []).append(part)
-    delta = to_json(entry.body.get("state_delta"))
+    delta = to_json(entry.body.get("state_delta") or {})
     quiet = True if entry.body.get("skip_summarization") else None
     user_id = to_json(entry.body.get("user_id"))
     return [

@@ -40,6 +40,11 @@ class Live:
         self._stored = dict(self.values)
         self._changes: list[_Change] = []
 
+    def look_at(self, view: "State") -> None:
+        """Remember a view that has something of its own."""
+        if not any(known is view for known in self.views):
+            self.views.append(view)
+
     def notice(self, key: str) -> None:
         """Take in what calls changed in place since somebody looked last."""
         for view in self.views:
@@ -79,7 +84,6 @@ class State(MutableMapping[str, Any]):
     def __init__(self, live: Live | Mapping[str, Any] | None = None) -> None:
         """Look at `live`, which may be shared by the calls of one batch."""
         self._live = live if isinstance(live, Live) else Live(live)
-        self._live.views.append(self)
         self._set: dict[str, Any] = {}
         self._mine: dict[str, Container] = {}
         self._known: dict[str, Container] = {}
@@ -92,6 +96,7 @@ class State(MutableMapping[str, Any]):
             value = self._live.values[key]
             if not _is_container(value):
                 return value
+            self._live.look_at(self)
             mine = self._mine.get(key)
             if mine is not None and type(mine) is type(value):
                 _refresh(mine, value)
@@ -104,6 +109,7 @@ class State(MutableMapping[str, Any]):
         """Set a key; stored with the call's response."""
         with self._live.lock:
             self._live.notice(key)
+            self._live.look_at(self)
             self._set[key] = value
             self._mine.pop(key, None)
             self.in_place.discard(key)
@@ -132,6 +138,8 @@ class State(MutableMapping[str, Any]):
 
     def delta(self) -> dict[str, Any]:
         """What was written or changed in place since this view was made."""
+        if not self._set and not self._mine:
+            return {}
         with self._live.lock:
             for key in self._mine:
                 self.note(key)
