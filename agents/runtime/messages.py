@@ -8,7 +8,7 @@ from agents.runtime.confirmation import REQUEST_CONFIRMATION, read_answer
 from agents.runtime.errors import AnswerError
 from agents.runtime.events import Event, EventActions
 from agents.runtime.jsonable import to_json
-from agents.runtime.parts import content, storable
+from agents.runtime.parts import content, storable, storable_text
 from agents.runtime.payload import check
 from agents.runtime.slot.port import Entry
 from agents.runtime.story import USER, Call, Story
@@ -83,16 +83,17 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
         place = _place(part, story, version)
         if place is not None:
             strands.setdefault(place, []).append(part)
-    delta = to_json(entry.body.get("state_delta") or {})
+    given = entry.body.get("state_delta")
+    delta = to_json(given) if isinstance(given, dict) else {}
     quiet = True if entry.body.get("skip_summarization") else None
-    user_id = to_json(entry.body.get("user_id"))
+    user_id = storable_text(str(entry.body.get("user_id") or ""))
     return [
         Event(
             version=version + offset,
             invocation_id=invocation,
             author=USER,
-            user_id=str(user_id) if user_id else None,
-            entry=str(to_json(entry.id)),
+            user_id=user_id or None,
+            entry=storable_text(entry.id) or "",
             branch=branch,
             content=content("user", parts),
             actions=EventActions(

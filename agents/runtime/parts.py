@@ -75,5 +75,10 @@ def storable(part: types.Part) -> types.Part:
 def _told(
     said: types.FunctionCall | types.FunctionResponse, field: str, value: dict[str, Any] | None
 ) -> dict[str, Any]:
-    plain = cast("dict[str, Any]", to_json({"id": said.id, "name": said.name}))
-    return {**plain, field: None if value is None else to_json(value, depth=DEPTH)}
+    plain = None if value is None else to_json(value, depth=DEPTH)
+    return {"id": storable_text(said.id), "name": storable_text(said.name), field: plain}
+
+
+def storable_text(text: str | None) -> str | None:
+    """A text from outside as it can be stored: half a character becomes "?"."""
+    return text if text is None or text.isascii() else cast("str", to_json(text))
