@@ -71,6 +71,13 @@ def _confirmation(call: Call, response: types.FunctionResponse) -> types.Part:
     )
 
 
+def entry(entry_id: str, message: types.Content, *, user: str, **told: object) -> Entry:
+    """The inbox entry of a message, with what else was told about it."""
+    written = message.model_dump(mode="json", exclude_none=True)
+    said = {key: to_json(value) for key, value in told.items() if value}
+    return Entry(id=entry_id, body={"content": written, "user_id": user, **said})
+
+
 def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[Event]:
     """The events an inbox entry becomes; none when it does not fit the session any more.
 

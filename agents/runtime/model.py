@@ -51,6 +51,7 @@ class LlmRequest:
 
     @config.setter
     def config(self, config: types.GenerateContentConfig) -> None:
+        """Take another one, its instruction included."""
         self._config = config
 
     @property

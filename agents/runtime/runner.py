@@ -6,7 +6,7 @@ a crash are served by the same loop: it loads the events and asks.
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from google.genai import types
@@ -20,12 +20,11 @@ from agents.runtime.compaction import stored
 from agents.runtime.ending import given_up, stopped
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
-from agents.runtime.gemini import Gemini, GeminiOptions
 from agents.runtime.held import Companion, Held, Permit, hold, nothing
 from agents.runtime.hooks import Hooks, Plugin
-from agents.runtime.jsonable import to_json
-from agents.runtime.messages import accepted
+from agents.runtime.messages import accepted, entry
 from agents.runtime.model import Model
+from agents.runtime.models import Models, resolved
 from agents.runtime.outcome import recorded
 from agents.runtime.reading import Reading, Turns
 from agents.runtime.sessions import InMemorySessionService, SessionService
@@ -34,8 +33,6 @@ from agents.runtime.slot.port import WINDOW, Entry, SessionKey
 from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
 
-Models = Callable[[str], Model]
-DEFAULT_MODEL = "gemini-flash-latest"
 LEASE = 30_000
 MAX_DEATHS = 10
 """How often a turn may take its process with it before it is given up."""
@@ -75,7 +72,7 @@ class Runner:
         self.app_name = app_name or agent.name
         self.session_service = session_service or InMemorySessionService()
         self._slot = self.session_service.slot
-        self._models = _resolved(agent, models)
+        self._models = resolved(agent, models)
         self._companion = companion
         self._permit = permit
         self._plugins = tuple(plugins)
@@ -112,7 +109,7 @@ class Runner:
         if new_message is not None:
             message = accepted(new_message, await self._story(key, new_message))
             told = {"state_delta": state_delta, "skip_summarization": budget.config.quiet}
-            await self._ingest(key, _entry(entry_id, message, user=user_id, **told))
+            await self._ingest(key, entry(entry_id, message, user=user_id, **told))
         elif await self._slot.read(key, parts=()) is None:
             await self._create(key)
         self._readings[entry_id] = reading
@@ -169,17 +166,13 @@ class Runner:
                 await self._end(held)
         except (ValueError, TypeError, AttributeError, RecursionError):
             async with self.hold(key, owner=owner, lease=lease) as held:
-                if not (
-                    held.waiting and isinstance(next_step(self.agent, held.story), Wait | Done)
-                ):
+                done = isinstance(next_step(self.agent, held.story), Wait | Done)
+                if not (done and held.waiting):
                     raise
-                await self._put_aside(held)
-
-    async def _put_aside(self, held: Held) -> None:
-        """Let go of an inbox entry that cannot be read or stored, and say so."""
-        held.put_aside()
-        version, now = held.next_version, held.now / 1000
-        await held.commit([stopped(self.agent, f"inv-{version}", version=version, now=now)])
+                held.put_aside()  # it can be read or stored by nobody
+                version, now = held.next_version, held.now / 1000
+                end = stopped(self.agent, f"inv-{version}", version=version, now=now)
+                await held.commit([end])
 
     async def _end(self, held: Held) -> list[Event]:
         if isinstance(next_step(self.agent, held.story), (Wait, Done)):
@@ -305,34 +298,3 @@ class Runner:
     def _budget(self, run_config: RunConfig | None) -> Budget:
         """What one turn may."""
         return Budget(run_config or RunConfig(), self._max_attempts, self._spent)
-
-
-def _entry(entry_id: str, message: types.Content, *, user: str, **told: object) -> Entry:
-    content = message.model_dump(mode="json", exclude_none=True)
-    said = {key: to_json(value) for key, value in told.items() if value}
-    return Entry(id=entry_id, body={"content": content, "user_id": user, **said})
-
-
-def _resolved(agent: Agent, models: Models | Model | None) -> dict[int, Model]:
-    """The model of every agent in the tree, nested ones included, by the agent's identity."""
-    named: dict[str, Model] = {}
-    found: dict[int, Model] = {}
-    for member, model in _members(agent, ""):
-        if not isinstance(model, str):
-            found[id(member)] = model
-            continue
-        if models is None:
-            models = Gemini(DEFAULT_MODEL, GeminiOptions()).named
-        if model not in named:
-            named[model] = models(model) if callable(models) else models
-        found[id(member)] = named[model]
-    return found
-
-
-def _members(agent: Agent, inherited: str | Model) -> Iterator[tuple[Agent, str | Model]]:
-    """Everybody below an agent with what was said about their model, the parent's by default."""
-    model = agent.model or inherited
-    yield agent, model
-    nested = (agent.nested(tool) for tool in agent.tool_names())
-    for member in (*agent.sub_agents, *filter(None, nested)):
-        yield from _members(member, model)
