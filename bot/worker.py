@@ -36,6 +36,8 @@ CANCELLATIONS = 5
 """How often a turn is told to stop: `asyncio.wait_for` before Python 3.12 may swallow one."""
 RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
+SOON = 0.1
+"""Seconds, doubled each time, until a session that somebody else has is looked at again."""
 GIVE_UP = 6
 """After so many failures in a row a turn is given up."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
@@ -136,6 +138,7 @@ class Worker:
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
+        self._met: dict[SessionKey, int] = {}
         self._stopping = False
         self._handed_on: list[SessionKey] = []
 
@@ -215,9 +218,17 @@ class Worker:
             try:
                 await self._look_after(claim)
             except SessionBusy:
-                logs.info("turn.busy")  # who has it works it off; the claim runs out by itself
+                logs.info("turn.busy")
+                await self._put_off(claim)
             except StoreUnavailable as raised:
                 logs.warning("store.unavailable", error=raised)
+
+    async def _put_off(self, claim: Claim) -> None:
+        """Look again soon: whoever has the session may have seen its inbox for the last time."""
+        met = self._met[claim.key] = self._met.get(claim.key, 0) + 1
+        pause = min(SOON * 2 ** min(met, 10), self._lease / 1000)
+        with contextlib.suppress(StoreUnavailable):
+            await self._index.send(self._index.over(claim, pause=pause))
 
     async def _look_after(self, claim: Claim) -> None:
         """Work through a claimed session, and say when it has to be looked at again."""
@@ -237,6 +248,7 @@ class Worker:
             await self._index.send(self._index.over(claim, pause=pause))
         else:
             self._failures.pop(key, None)
+            self._met.pop(key, None)
 
     async def _turn(self, claim: Claim) -> None:
         """Work through a session in hand: what is owed already, then its inbox."""

@@ -50,13 +50,13 @@ class Shelf:
 
 
 def _goes_on(known: Story, begun: Begun) -> bool:
-    """Whether the stored events begin with the newest one that is known."""
+    """Whether the stored events begin with the newest one that is known, and lack none after it.
+
+    News that outgrew what is read at once comes with gaps.
+    """
     last = known.events[-1]
+    if [event.version for event in begun.events] != [*range(last.version, begun.version + 1)]:
+        return False
     told = (last.version, last.timestamp, last.author, last.invocation_id)
-    first = begun.events[0] if begun.events else None
-    return first is not None and told == (
-        first.version,
-        first.timestamp,
-        first.author,
-        first.invocation_id,
-    )
+    first = begun.events[0]
+    return told == (first.version, first.timestamp, first.author, first.invocation_id)

@@ -109,3 +109,17 @@ async def test_the_shelf_is_short(
             if key == other:
                 await held.commit([spoke(text="1")])
     assert len(shelf._stories) == 1
+
+
+async def test_news_with_a_gap(service: SessionService):
+    """News that outgrew what is read at once is not put behind what is known: it is read anew."""
+    here, there = Shelf(), Shelf()
+    await opened(service)
+    await write(service, here, "1", "2")
+    texts = [f"{n}".ljust(9000, "x") for n in range(12)]
+    for text in texts:
+        await write(service, there, text)
+    told = await write(service, here)
+    fresh = await write(service, Shelf())
+    assert told == fresh
+    assert told[-1] == texts[-1]

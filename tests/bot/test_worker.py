@@ -13,6 +13,7 @@ import pytest
 from agents import (
     Agent,
     Companions,
+    Entry,
     ModelUnavailable,
     Post,
     Runner,
@@ -328,3 +329,31 @@ async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch,
     assert river.said()[1] == "better"
     assert "Something went wrong" in river.said()[0]
     assert [key for key, _ in await river.index.dead()] == [river.key]
+
+
+async def test_a_message_that_comes_while_another_worker_posts(river: River):
+    """Who finds a session busy looks again soon, not when the lease of 30 s is over."""
+    river.slack.fail("chat.postMessage", "slow", seconds=0.5)
+    async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
+        await river.ask("one")
+        await river.slack.wait_for(lambda: river.slack.calls("chat.postMessage"))
+        async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
+            await asyncio.sleep(0.1)
+            await river.ask("two")
+            await river.slack.wait_for(lambda: len(river.said()) == 2)
+
+
+async def test_a_claim_taken_with_a_turns_end_outlives_forgotten_scripts(store: Client):
+    """A store that knows no script any more, as after a failover, loses no claim."""
+    slot, index = RedisSlot(store), Index(store)
+    ended, due = SessionKey("a", "u", "1"), SessionKey("a", "u", "2")
+    await slot.ingest(ended, Entry(id="m", body={}), index=index.ring(ended))
+    [claim] = await index.claim(1, lease=30_000)
+    begun = await slot.begin(ended, owner="w", lease=30_000)
+    await index.send(index.ring(due))
+    await store.execute_command("SCRIPT", "FLUSH")
+    over = index.over(claim)
+    together = [*over, *index.claiming(1, lease=30_000)]
+    released = await slot.release(ended, begun.fence, index=together)
+    taken = await index.claimed(released.told[len(over) :], lease=30_000)
+    assert (released.ours, [each.key for each in taken]) == (True, [due])

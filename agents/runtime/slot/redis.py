@@ -103,19 +103,25 @@ class _Store:
         self._redis: Any = redis
         self._batches = Batches(self._pipelined)
 
-    async def send(self, *commands: Command) -> list[Any]:
+    async def send(self, *commands: Command, apart: bool = False) -> list[Any]:
         """The answers, after one round trip; on a cluster one for the first and one for the rest.
 
         On one server the round trip is shared with others who ask at the same time.
 
         The first changes a session, the rest are hints about it in other slots, which must not be
-        there before.
+        there before. Where they are `apart` they need not follow it, and none is sent twice because
+        the store did not know the first one's script.
         """
         if not commands:
             return []
         try:
             answers = await self._exchange(commands)
-            if any(isinstance(answer, NoScriptError) for answer in answers):
+            missing = [n for n, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+            if missing and apart and len(answers) == len(commands):
+                told = await self._exchange([_with_text(commands[n]) for n in missing])
+                for n, answer in zip(missing, told, strict=True):
+                    answers[n] = answer
+            elif missing:
                 answers = await self._exchange([_with_text(command) for command in commands])
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
@@ -303,7 +309,8 @@ class RedisSlot:
     ) -> Released:
         """Give the session back."""
         given = {"fence": fence, "paid": codec.paid(paid)}
-        answer, *told = await self._store.send(self._script("release", key, given), *index)
+        script = self._script("release", key, given)
+        answer, *told = await self._store.send(script, *index, apart=True)
         return Released(ours=answer == 1, told=tuple(told))
 
     async def posted(
