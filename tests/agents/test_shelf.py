@@ -3,12 +3,14 @@
 import asyncio
 
 import pytest
+from google.genai import types
 
-from agents import SessionKey, SessionService
+from agents import Agent, FunctionTool, Runner, SessionKey, SessionService
 from agents.runtime import shelf as shelves
 from agents.runtime.held import hold
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import Busy
+from agents.runtime.testing import ScriptedModel, call
 from tests.agents.samples import spoke
 
 KEY = SessionKey("app", "ann", "s")
@@ -112,14 +114,43 @@ async def test_the_shelf_is_short(
 
 
 async def test_news_with_a_gap(service: SessionService):
-    """News that outgrew what is read at once is not put behind what is known: it is read anew."""
-    here, there = Shelf(), Shelf()
+    """What was answered and paid elsewhere, in more news than is read at once, stays so here.
+
+    The newest event this process knows waits for an answer, and so is read with the newest ones.
+    """
+    paid: list[str] = []
+
+    def pay(to: str) -> str:
+        """Pay."""
+        paid.append(to)
+        return "paid"
+
+    def runner(*script: str | types.Part) -> Runner:
+        tools = [FunctionTool(pay, require_confirmation=True)]
+        agent = Agent(name="app", model=ScriptedModel(list(script)), tools=tools)
+        return Runner(agent=agent, session_service=service)
+
+    async def told(by: Runner, part: types.Part) -> list[str]:
+        message = types.Content(role="user", parts=[part])
+        run = by.run_async(user_id="ann", session_id="s", new_message=message)
+        calls = [call async for event in run for call in event.get_function_calls()]
+        return [str(each.id) for each in calls if each.name == "adk_request_confirmation"]
+
     await opened(service)
-    await write(service, here, "1", "2")
-    texts = [f"{n}".ljust(9000, "x") for n in range(12)]
-    for text in texts:
-        await write(service, there, text)
-    told = await write(service, here)
-    fresh = await write(service, Shelf())
-    assert told == fresh
-    assert told[-1] == texts[-1]
+    here = runner(call("pay", to="X"), call("pay", to="Y"), "here")
+    there = runner("paid", *["z" * 9000] * 10)
+    [first] = await told(here, types.Part(text="pay X"))
+    [second] = await told(here, types.Part(text="pay Y"))
+    response = types.FunctionResponse(
+        id=first, name="adk_request_confirmation", response={"confirmed": True}
+    )
+    await told(there, types.Part(function_response=response))
+    for n in range(10):
+        await told(there, types.Part(text=f"talk {n}"))
+    await told(here, types.Part(text="hello"))
+    view = await service.slot.read(KEY)
+    assert view is not None
+    assert second in {each.request for each in view.open.values()}
+    assert len(view.open) == 1
+    await told(here, types.Part(function_response=response))
+    assert paid == ["X"]

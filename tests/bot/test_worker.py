@@ -89,6 +89,7 @@ class River:
         grace: float = 5.0,
         failing: Sequence[BaseException] = (),
         concurrency: int = 16,
+        lease: int = 600,
     ) -> AsyncIterator[Worker]:
         """A worker at work; the first commits fail with `failing`."""
         secretary = Secretary(
@@ -112,7 +113,7 @@ class River:
             secretary=secretary,
             outbox=Outbox(slot=self.slot, replies=self.replies),
             owner=f"worker-{id(model)}",
-            lease=600,
+            lease=lease,
             concurrency=concurrency,
         )
         stopping = asyncio.Event()
@@ -333,11 +334,11 @@ async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch,
 
 async def test_a_message_that_comes_while_another_worker_posts(river: River):
     """Who finds a session busy looks again soon, not when the lease of 30 s is over."""
-    river.slack.fail("chat.postMessage", "slow", seconds=0.5)
-    async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
+    river.slack.fail("chat.postMessage", "slow", seconds=1)
+    async with river.worker(ScriptedModel(["1", "2"]), concurrency=1, lease=30_000):
         await river.ask("one")
         await river.slack.wait_for(lambda: river.slack.calls("chat.postMessage"))
-        async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
+        async with river.worker(ScriptedModel(["1", "2"]), concurrency=1, lease=30_000):
             await asyncio.sleep(0.1)
             await river.ask("two")
             await river.slack.wait_for(lambda: len(river.said()) == 2)
