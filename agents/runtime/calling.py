@@ -104,7 +104,7 @@ class Calling:
             session_id=held.key.id,
             idempotency_key=f"{held.name}:{call.id}",
             state=State(live),
-            tool_confirmation=call.answer,
+            tool_confirmation=None if asked.unasked else call.answer,
             precondition=copy.deepcopy(asked.precondition),
             kept=copy.deepcopy(asked.kept),
         )
@@ -279,6 +279,7 @@ class Calling:
             kept=asked.kept if asked else {},
             secrets=tool.secrets,
             unknown=True,
+            unasked=asked is None or asked.unasked,
         )
         now = self._question(tool, bound, told)
         return self._asked_anew(now, changes=gate.differences(asked, now) if asked else [])

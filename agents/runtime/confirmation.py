@@ -58,7 +58,8 @@ class Question(BaseModel):
     `dynamic` is true when the tool's own body asked; `kept` is what it found out once before it
     did. `defaults` are arguments the model left out, `secrets` those that are shown to nobody;
     `changes` says what is different since people were asked about this call. `unknown`: the body
-    was started and interrupted, and a person has to look whether it happened.
+    was started and interrupted, and a person has to look whether it happened; `unasked`, before it
+    had asked anybody, so that letting it run answers no question of its own.
     `ended`: the run that was started before is over, so that the next one is another start.
     """
 
@@ -78,6 +79,7 @@ class Question(BaseModel):
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     unknown: bool = False
+    unasked: bool = False
     ended: bool = False
 
     def repeats(self, older: "Question") -> bool:

@@ -211,6 +211,9 @@ async def test_a_deploy_after_the_start(before: Build, after: Build, options, *,
     question = asked(there, (await there.session()).events)
     assert (question.unknown, question.ended, len(till.paid)) == (True, True, 1)
     await there.answer(runs)
+    if runs and before is FREE and after is Till.dynamic:  # its own question comes first
+        assert len(till.paid) == 1
+        await there.answer()
     assert len(till.paid) == 1 + runs
     await there.send()
     assert len(till.paid) == 1 + runs
@@ -312,6 +315,28 @@ async def test_a_body_that_asks_twice():
     await at.answer()
     assert results(await at.answer()) == [{"ran": 3}]
     assert len(ran) == 3
+
+
+async def test_a_body_that_died_before_it_asked():
+    """To let it run is no answer to what it asks: it asks, and runs with what a person enters."""
+    told: list[object] = []
+
+    def grant(tool_context: ToolContext) -> Reply:
+        """Grant days."""
+        said = tool_context.tool_confirmation
+        told.append(said and said.payload)
+        if said is None:
+            tool_context.request_confirmation(hint="How many?", payload={"days": 0})
+            return {"status": "asked"}
+        return {"days": said.payload and said.payload["days"]}
+
+    at = await interrupted(FunctionTool(grant), [call("grant"), "Well.", "Granted."])
+    first = asked(at, await at.send())
+    assert first.unknown
+    second = asked(at, await at.answer())
+    assert (second.unknown, second.dynamic) == (False, True)
+    assert results(await at.answer(payload={"days": 3})) == [{"days": 3}]
+    assert told == [None, None, {"days": 3}]
 
 
 async def answered_at_once(at: Desk, questions: int) -> list[Event]:
