@@ -26,6 +26,10 @@ HOLDERS = {
 """What a port is called where it is awaited."""
 
 
+PLAYS = 3
+"""How often a planted bug is played until it comes out."""
+
+
 async def _results(plans: list[Plan]) -> list[Result]:
     return [result async for result in played(plans, at_once=AT_ONCE)]
 
@@ -42,14 +46,17 @@ async def test_whatever_goes_wrong_no_promise_is_broken():
 
 @pytest.mark.timeout(300)
 async def test_each_planted_bug_comes_out():
-    """The judge finds every bug that is planted, and finds the promise that it breaks."""
-    results = await _results([planted.plan for planted in BUGS.values()])
-    broken = {
-        result.plan.plant: {violation.invariant for violation in result.violations}
-        for result in results
-    }
-    expected = {name: {planted.breaks} for name, planted in BUGS.items()}
-    assert {name: broken[name] & expected[name] for name in BUGS} == expected
+    """The judge finds every bug that is planted, and finds the promise that it breaks.
+
+    A busy machine may miss the moment that shows a bug: one that stays hidden is played again.
+    """
+    hidden = dict(BUGS)
+    for _ in range(PLAYS):
+        for result in await _results([planted.plan for planted in hidden.values()]):
+            broken = {violation.invariant for violation in result.violations}
+            if BUGS[result.plan.plant].breaks in broken:
+                del hidden[result.plan.plant]
+    assert not hidden
 
 
 @pytest.mark.timeout(300)

@@ -102,7 +102,7 @@ def test_opened():
     )
     assert (found.id, found.status, found.rev) == ("3-0", "pending", 1)
     assert found.model_dump(include=set(Question.model_fields)) == question.model_dump(
-        exclude={"dynamic", "ended", "kept", "initial"}
+        exclude={"dynamic", "ended", "unasked", "kept", "initial"}
     )
     assert (found.asked_at, found.deadline, found.run_by) == (ASKED, DEADLINE, None)
     assert found.payload == {"days": 3}
