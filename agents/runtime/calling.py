@@ -235,6 +235,9 @@ class Calling:
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
             case "go" | "again":
+                if time.monotonic() > self.held.until:
+                    # Stopped meanwhile: another process has looked whether it happened.
+                    raise SessionConflict("the lease ran out before the body began")
                 return await self._run(tool, bound)
             case "done":
                 return self._reported(Report.model_validate(started.result))

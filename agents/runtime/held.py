@@ -327,11 +327,12 @@ class _Heartbeat:
         self.timer = self._later()
 
     async def _renew(self) -> None:
-        held = self.held
+        held, asked = self.held, time.monotonic()
         with contextlib.suppress(StoreUnavailable):
-            held.lost = held.lost or not await held.slot.renew(
-                held.key, held.fence, lease=self.lease
-            )
+            if await held.slot.renew(held.key, held.fence, lease=self.lease):
+                held.until = asked + self.lease / 1000
+            else:
+                held.lost = True
 
 
 def _open_call(call: Call, note: Json) -> OpenCall:

@@ -1,5 +1,6 @@
 """A body that was started and left no result: it starts once, whatever a later build says."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from agents import (
     Entry,
     Event,
     FunctionTool,
+    SessionConflict,
     SessionKey,
     SessionService,
     StoreUnavailable,
@@ -337,6 +339,31 @@ async def test_a_body_that_died_before_it_asked():
     assert (second.unknown, second.dynamic) == (False, True)
     assert results(await at.answer(payload={"days": 3})) == [{"days": 3}]
     assert told == [None, None, {"days": 3}]
+
+
+async def test_a_process_that_stood_still_before_the_body():
+    """A body does not begin when the lease ran out meanwhile: others may have looked by now."""
+    ran: list[int] = []
+
+    class Standing(MemorySlot):
+        async def start_call(self, key, start):
+            """Give leave, and stand still for longer than the lease."""
+            started = await super().start_call(key, start)
+            time.sleep(0.2)  # noqa: ASYNC251 - as a process that is stopped does
+            return started
+
+    def act() -> Reply:
+        """Act."""
+        ran.append(1)
+        return {}
+
+    service = SessionService(Standing())
+    at = await Desk(Agent(name="root", tools=[act]), [call("act")], service=service).open()
+    said = types.Content(role="user", parts=[types.Part(text="go")]).model_dump(mode="json")
+    await service.slot.ingest(KEY, Entry(id="m", body={"content": said}))
+    with pytest.raises(SessionConflict, match="lease"):
+        _ = [event async for event in at.runner.serve(KEY, owner="worker", lease=100)]
+    assert ran == []
 
 
 async def answered_at_once(at: Desk, questions: int) -> list[Event]:

@@ -246,9 +246,12 @@ class Stage:
 
     async def until(self, holds: Callable[[], Any], seconds: float) -> None:
         """Wait until something holds, so many seconds at the most."""
+        end = time.monotonic() + seconds  # `asyncio.wait_for` of Python 3.11 may swallow a timeout
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while not (await found if asyncio.iscoroutine(found := holds()) else found):  # noqa: ASYNC110
+                while not (await found if asyncio.iscoroutine(found := holds()) else found):
+                    if time.monotonic() > end:
+                        return
                     await asyncio.sleep(0.02)
 
     def note(self, text: str) -> None:
