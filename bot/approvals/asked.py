@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
-from bot.approvals.request import Approval, Command, Escalation, next_look, opened
+from bot.approvals.request import Approval, Command, Escalation, Status, next_look, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, requester
 from bot.approvals.terms import Policy
@@ -146,10 +146,16 @@ def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonVa
 
 
 def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
-    """An approved request for the very call that is asked about anew: it runs on that no more."""
-    voided = Settle(id=older.id, sources=("approved",), status="void")
-    unknown = Settle(id=older.id, sources=("started",), status="unknown")
-    return (voided, unknown) if question.unknown else (voided,)
+    """An approved request for the very call that is asked about anew: it runs on that no more.
+
+    One that was started is over: nobody knows what came of it, or its body ended by asking, or it
+    was interrupted and is to run otherwise.
+    """
+    came: Status = "unknown" if question.unknown else "done" if question.dynamic else "failed"
+    return (
+        Settle(id=older.id, sources=("approved",), status="void"),
+        Settle(id=older.id, sources=("started",), status=came),
+    )
 
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:

@@ -219,12 +219,23 @@ def test_the_same_call_again(new, after, settling):
     assert tuple(at_once) == settling
 
 
-def test_a_call_asked_about_anew_voids_its_approval():
+@pytest.mark.parametrize(
+    ("asked", "came"),
+    [
+        pytest.param({"unknown": True}, "unknown", id="nobody knows what its body did"),
+        pytest.param({"dynamic": True}, "done", id="its body ended by asking"),
+        pytest.param({}, "failed", id="its body was interrupted, and may run again otherwise"),
+    ],
+)
+def test_a_call_asked_about_anew_voids_its_approval(asked, came):
     """When a call is asked about once more, what was agreed before does not count any more."""
     found = planned(
-        asking(5, digest="e"), after=ANSWERED, known=(approval(status="approved"),)
+        asking(5, digest="e", **asked), after=ANSWERED, known=(approval(status="approved"),)
     ).companions
-    assert found.settles == [Settle(id="3-0", sources=("approved",), status="void")]
+    assert found.settles == [
+        Settle(id="3-0", sources=("approved",), status="void"),
+        Settle(id="3-0", sources=("started",), status=came),
+    ]
     shown = [post.id for post in found.posts if post.id.endswith("@n5")]
     assert shown == ["card:3-0:0@n5", "asked:3-0@n5"]
 
