@@ -32,6 +32,17 @@ from tests.faults.proxy import Proxy
 DUE = f"b:{{due:{TEAM_ID}}}"
 
 
+_PORTS: set[int] = set()
+
+
+def fresh_port() -> int:
+    """A free port that no other run of this process was given: theirs may not listen yet."""
+    while (port := free_port()) in _PORTS:
+        pass
+    _PORTS.add(port)
+    return port
+
+
 class Stage:
     """Everything that runs.
 
@@ -55,7 +66,7 @@ class Stage:
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Start everything; leaving the stack ends it."""
-        self._port = free_port()
+        self._port = fresh_port()
         await self.start_store()
         stack.callback(lambda: self.store.returncode is None and self.store.kill())
         self.proxy = await stack.enter_async_context(Proxy(self._port))
@@ -70,7 +81,7 @@ class Stage:
         stack.push_async_callback(self.redis.aclose)
         self.slot = RedisSlot(self.redis)
         await self._gather()
-        self._web = free_port()
+        self._web = fresh_port()
         stack.push_async_callback(self._end)
         for name in PROCESSES:
             await self._fork(name, first=True)
@@ -112,8 +123,10 @@ class Stage:
             while True:
                 try:
                     async with redis.asyncio.Redis(port=self._port) as asking:
-                        await asking.ping()
+                        told = await asking.info("server")
+                    if told["process_id"] == self.store.pid:
                         return
+                    raise OSError(f"another server listens on port {self._port}")
                 except redis.exceptions.ConnectionError:
                     await asyncio.sleep(0.02)
 
