@@ -240,8 +240,8 @@ async def test_a_phone_shows_one_thing_at_a_time(browser: Browser, url: str) -> 
         await screen.message("12 dollars for tea").get_by_text("reply").click()
         await expect(screen.thread).to_contain_text("Paid")
         await expect(screen.page.get_by_role("main")).to_be_hidden()
-        for _ in range(2):
+        for hidden_no_more in (screen.page.get_by_role("main"), channels):
             await screen.page.locator(".back:visible").first.click()
-        await expect(channels).to_be_visible()
+            await expect(hidden_no_more).to_be_visible()
         overflow = "document.documentElement.scrollWidth > innerWidth"
         assert not await screen.page.evaluate(overflow)
