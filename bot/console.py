@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from agents import Entry, SessionKey, Slot
 from bot import logs
 from bot.approvals import anchor as anchors
-from bot.approvals.board import Board, reference
+from bot.approvals.board import Board
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
@@ -124,7 +124,7 @@ async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     """One line for each of the approvals that are open, and of the newest others."""
     for each in await desk.board.approvals():
         who = each.decided_by or ", ".join(each.policy.approvers)
-        print(f"{reference(each)} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
+        print(f"{each.reference} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
     return 0
 
 

@@ -1,14 +1,13 @@
 """The approvals people look at, by whom they concern: what is open, and the newest of the rest."""
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from agents import SessionKey, Slot
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command, late
+from bot.approvals.request import Approval, Command, late, short_name
 
 MOST = 100
 """Approvals that are looked through, of everybody's or of one name's."""
@@ -65,7 +64,7 @@ class Board:
     async def find(self, word: str) -> Approval | None:
         """The approval with this reference, in capitals or not."""
         wanted = word.strip().lower()
-        named = [each for each in await self._recent(EVERY) if _short(*each) == wanted]
+        named = [each for each in await self._recent(EVERY) if short_name(*each) == wanted]
         found, _ = await self._read(named)
         return found[0] if found else None
 
@@ -80,15 +79,6 @@ class Board:
         kept = [each for view in there for each in readable(view.approvals).values()]
         kept.sort(key=lambda each: each.asked_at, reverse=True)
         return kept, max((view.now for view in there), default=0)
-
-
-def reference(approval: Approval) -> str:
-    """A short name for people to type; approvals of different sessions have different ones."""
-    return _short(approval.session, approval.id)
-
-
-def _short(session: object, name: str) -> str:
-    return hashlib.sha256(f"{session}|{name}".encode()).hexdigest()[:8]
 
 
 def concerned(approval: Approval) -> frozenset[str]:

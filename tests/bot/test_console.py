@@ -19,7 +19,7 @@ from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import verify
 from bot.approvals.anchor import anchor
-from bot.approvals.board import listed, reference
+from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.cli import main, parser
@@ -73,8 +73,8 @@ async def test_listed_and_shown(desk, typed: Typed):
     """The newest approvals are listed by number, and one is shown without its secrets."""
     _, _, asked = desk
     status, told = await typed("approvals", "list")
-    assert (status, told.split()[:2]) == (0, [reference(asked), "pending"])
-    status, told = await typed("approvals", "show", reference(asked).upper())
+    assert (status, told.split()[:2]) == (0, [asked.reference, "pending"])
+    status, told = await typed("approvals", "show", asked.reference.upper())
     assert status == 0
     assert json.loads(told)["tool"] == "reimburse"
     assert '"quote"' in told
@@ -88,7 +88,7 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
         monkeypatch.setenv(variable, "ceo")
     slot, _, asked = desk
-    number = reference(asked)
+    number = asked.reference
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=99")
     assert (status, "between 1 and 5" in told) == (1, True)
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=3")
@@ -108,7 +108,7 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
 async def test_an_operator_cancels(desk, typed: Typed):
     """A cancelled approval says that an operator closed it."""
     slot, _, asked = desk
-    status, _ = await typed("approvals", "cancel", reference(asked))
+    status, _ = await typed("approvals", "cancel", asked.reference)
     stored = await kept(slot)
     assert (status, stored.status, stored.why) == (0, "cancelled", "operator")
 
@@ -122,8 +122,8 @@ async def test_an_old_one_that_still_waits_is_found(desk, typed: Typed):
     )
     await index.send([command for new in newer for command in new])
     _, told = await typed("approvals", "list")
-    assert told.startswith(reference(asked))
-    status, _ = await typed("approvals", "cancel", reference(asked))
+    assert told.startswith(asked.reference)
+    status, _ = await typed("approvals", "cancel", asked.reference)
     assert (status, (await kept(slot)).status) == (0, "cancelled")
 
 
@@ -149,7 +149,7 @@ async def test_what_comes_of_a_ruling(changes, left, act, kind):
 async def test_the_audit_is_exported_and_verified_elsewhere(desk, typed: Typed, tmp_path: Path):
     """The export verifies by a copy of one file that needs nothing of ours, against the root."""
     slot, index, asked = desk
-    await typed("approvals", "decide", reference(asked), "reject", "--reason", "no")
+    await typed("approvals", "decide", asked.reference, "reject", "--reason", "no")
     made = await anchor(slot, await index.audited(), ttl=timedelta(days=30))
     await index.keep_anchor(made["anchor"], json.dumps(dict(made), sort_keys=True))
     status, text = await typed("audit", "export")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from bot.approvals.board import Inbox, reference
+from bot.approvals.board import Inbox
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import REJECT, SHOW, WITHDRAW
@@ -44,7 +44,7 @@ def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Blo
 
 def item(approval: Approval) -> list[Block]:
     """One approval: the call, and how it stands, in mrkdwn."""
-    return [summary(approval), small(f"`{reference(approval)}` · {_state(approval)}")]
+    return [summary(approval), small(f"`{approval.reference}` · {_state(approval)}")]
 
 
 def _list(title: str, shown: Sequence[Approval], *, action: str) -> Iterable[Block]:
@@ -54,7 +54,7 @@ def _list(title: str, shown: Sequence[Approval], *, action: str) -> Iterable[Blo
     for approval in shown:
         yield from item(approval)
         if row := _row(approval, action):
-            yield actions(*row, block_id=f"{action}:{reference(approval)}")
+            yield actions(*row, block_id=f"{action}:{approval.reference}")
 
 
 def _row(approval: Approval, action: str) -> list[Block]:

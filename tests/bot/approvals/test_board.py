@@ -3,7 +3,7 @@
 import pytest
 
 from agents.runtime.slot.redis import RedisSlot, connect
-from bot.approvals.board import MOST, Board, Inbox, concerned, inbox, listed, reference
+from bot.approvals.board import MOST, Board, Inbox, concerned, inbox, listed
 from bot.approvals.request import Escalation
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.index import Index
@@ -67,7 +67,7 @@ async def test_what_is_ones_own_is_found_among_many(store_url: str):
         assert (await board.of(["UBOSS"]))[0] == [old]
         assert (await board.approvals())[-1] == old
         assert asked not in await board.approvals()
-        assert await board.find(reference(old).upper()) == old
+        assert await board.find(old.reference.upper()) == old
         assert await board.find("nonsense") is None
 
 
