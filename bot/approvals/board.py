@@ -110,16 +110,19 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
     held = frozenset(names)
     opened = [each for each in approvals if each.status == "pending" and not late(each, now=now)]
     waiting = [each for each in opened if _waits_for(each, person, held)]
+    over = (each for each in approvals if each not in opened)
     return Inbox(
         waiting=tuple(sorted(waiting, key=_urgency)),
         asked=tuple(each for each in opened if each.requester == person),
-        decided=tuple(
-            each
-            for each in approvals
-            if each not in opened
-            and (each.requester == person or person in {vote.person for vote in each.votes})
-        ),
+        decided=tuple(each for each in over if _told_of(each, person, held)),
     )
+
+
+def _told_of(approval: Approval, person: str, names: frozenset[str]) -> bool:
+    """Whether somebody is told of what is over: who asked or voted, and who let its time pass."""
+    if person == approval.requester or person in {vote.person for vote in approval.votes}:
+        return True
+    return approval.status in ("pending", "expired") and approval.policy.entitles(person, names)
 
 
 def _urgency(approval: Approval) -> tuple[bool, int, int]:

@@ -42,14 +42,43 @@ def test_whom_it_concerns(changes, expected):
         pytest.param("UBOSS", ASKED, ("waiting",), id="waits for an approver"),
         pytest.param("UASK", ASKED, ("asked",), id="asked for"),
         pytest.param("UASK", DEADLINE, ("decided",), id="its time is up"),
-        pytest.param("UBOSS", DEADLINE, (), id="nobody decided"),
+        pytest.param("UBOSS", DEADLINE, ("decided",), id="nobody decided"),
         pytest.param("UX", ASKED, (), id="concerns others"),
+        pytest.param("UX", DEADLINE, (), id="concerned others"),
     ],
 )
 def test_whose_list_it_is_in(who, now, lists):
     """What waits, what was asked for and what is over are apart."""
     one = approval()
     assert inbox([one], who, names=(), now=now) == Inbox(**dict.fromkeys(lists, (one,)))
+
+
+YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "who", "names", "found"),
+    [
+        pytest.param({"status": "expired"}, "UBOSS", (), True, id="expired, no vote"),
+        pytest.param({"status": "expired", "votes": (YES,)}, "UBOSS", (), True, id="voted"),
+        pytest.param({"status": "expired", "votes": (YES,)}, "UCFO", (), True, id="others voted"),
+        pytest.param(
+            {"status": "expired", "policy": RULES}, "UFIN", ("finance",), True, id="group"
+        ),
+        pytest.param({"status": "expired", "policy": RULES}, "UFIN", (), False, id="not a member"),
+        pytest.param({"status": "expired"}, "UASK", (), True, id="who asked"),
+        pytest.param({"status": "expired"}, "UX", (), False, id="somebody else"),
+        pytest.param({"status": "rejected", "votes": (YES,)}, "UBOSS", (), True, id="decided"),
+        pytest.param({"status": "rejected", "votes": (YES,)}, "UCFO", (), False, id="by others"),
+        pytest.param(
+            {"status": "cancelled", "why": "withdrawn"}, "UCFO", (), False, id="withdrawn"
+        ),
+    ],
+)
+def test_who_is_told_of_what_is_over(changes, who, names, found: bool):
+    """Who asked and who voted see how it ended; that its time passed also who did not vote."""
+    one = approval(**changes)
+    assert inbox([one], who, names=names, now=ASKED).decided == ((one,) if found else ())
 
 
 async def test_what_is_ones_own_is_found_among_many(store_url: str):
