@@ -36,6 +36,7 @@ from bot.desk import Desk, clock, furnished, listeners, worker
 from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
+from bot.outbox import Saved
 from bot.routing import require_agents
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.workspace import team, workspace
@@ -124,8 +125,8 @@ async def opened(
 
 
 @asynccontextmanager
-async def kept(settings: Settings) -> AsyncGenerator[tuple[Slot, Index]]:
-    """The store alone, as an operator works with it: sessions, and what is due when.
+async def kept(settings: Settings) -> AsyncGenerator[tuple[Slot, Index, Saved]]:
+    """The store alone, as an operator works with it: sessions, what is due when, what is saved.
 
     Raises SettingsError, StoreUnavailable, StoreUnsafe.
     """
@@ -133,7 +134,8 @@ async def kept(settings: Settings) -> AsyncGenerator[tuple[Slot, Index]]:
         store = await _store(settings, stack)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         tenant = await team(settings, session)
-        yield _kept(settings, store), Index(store, prefix=settings.key_prefix, tenant=tenant)
+        slot = _kept(settings, store)
+        yield slot, Index(store, prefix=settings.key_prefix, tenant=tenant), slot.saved
 
 
 async def release(settings: Settings) -> str:

@@ -25,10 +25,12 @@ from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
 from bot.index import Index
+from bot.outbox import Saved
 from bot.settings import Settings
 from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
 
 NOT_FOUND = 1
+SAVING = "It is saved here, but not yet on the other servers: look again before you rely on it."
 EVENTS_SHOWN = 20
 PATIENCE = 3.0
 """Seconds after which somebody at a console is told what is waited for."""
@@ -43,6 +45,7 @@ class Desk:
     settings: Settings
     slot: Slot
     index: Index
+    saved: Saved
 
     @property
     def board(self) -> Board:
@@ -50,7 +53,7 @@ class Desk:
         return Board(self.slot, recent=self.index.recent, concerning=self.index.concerning)
 
 
-Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index]]]
+Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index, Saved]]]
 Work = Callable[[Desk, argparse.Namespace], Awaitable[int]]
 
 
@@ -94,8 +97,8 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
         logs.set_up("ERROR")
         async with contextlib.AsyncExitStack() as stack:
             with _patience():
-                slot, index = await stack.enter_async_context(opened(settings))
-            return await work(Desk(settings, slot, index), given)
+                parts = await stack.enter_async_context(opened(settings))
+            return await work(Desk(settings, *parts), given)
 
     parser.set_defaults(run=run)
     return parser
@@ -247,6 +250,9 @@ async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
         index=desk.index.ring(key),
     )
     print(came.sentence)
+    if came.kind in ("ruled", "already") and not await desk.saved(key):
+        print(SAVING)
+        return NOT_FOUND
     return 0 if came.kind == "ruled" else NOT_FOUND
 
 

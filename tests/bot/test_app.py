@@ -154,9 +154,13 @@ async def test_an_operator_sees_the_tenant_of_the_token(slack, store_url, tmp_pa
     """The console looks at what is due in the workspace that the token is for, and only there."""
     asked = settings(slack, store_url, tmp_path)
     key = SessionKey("reimbursement", "thread", "C1:1", TEAM_ID)
-    async with app.opened(asked), app.kept(asked) as (_, index):
+    async with app.opened(asked), app.kept(asked) as (_, index, _):
         await index.send(index.buried(key))
-    async with app.kept(asked) as (_, index):
+    async with app.kept(asked) as (_, index, _):
         assert [found for found, _ in await index.dead()] == [key]
-    async with app.kept(settings(slack, store_url, tmp_path, slack_bot_token=None)) as (_, index):
+    async with app.kept(settings(slack, store_url, tmp_path, slack_bot_token=None)) as (
+        _,
+        index,
+        _,
+    ):
         assert await index.dead() == []

@@ -23,8 +23,9 @@ from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.cli import main, parser
-from bot.console import GO_ON
+from bot.console import GO_ON, SAVING
 from bot.index import SEEN, Index
+from tests.agents.slot.pair import pair
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
 
@@ -111,6 +112,35 @@ async def test_an_operator_cancels(desk, typed: Typed):
     status, _ = await typed("approvals", "cancel", asked.reference)
     stored = await kept(slot)
     assert (status, stored.status, stored.why) == (0, "cancelled", "operator")
+
+
+@pytest.mark.parametrize(
+    ("frozen", "words", "said"),
+    [
+        pytest.param(False, ("decide", "approve", "--set", "days=3"), "", id="with the replica"),
+        pytest.param(True, ("decide", "approve", "--set", "days=3"), SAVING, id="approved"),
+        pytest.param(True, ("decide", "reject"), SAVING, id="rejected"),
+        pytest.param(True, ("cancel",), SAVING, id="cancelled"),
+        pytest.param(True, ("decide", "approve", "--set", "days=99"), "", id="nothing decided"),
+    ],
+)
+async def test_an_operator_hears_what_one_server_alone_has(
+    frozen: bool, words, said: str, typed: Typed, monkeypatch
+):
+    """What a replica should have and has not yet is not called done, as after a click."""
+    monkeypatch.setenv("COUNTERSIGN_STORE_REPLICAS", "1")
+    monkeypatch.setenv("COUNTERSIGN_STORE_REPLICA_WAIT", "100")
+    with pair() as linked:
+        monkeypatch.setenv("REDIS_URL", linked.url)
+        async with connect(linked.url) as client:
+            asked = await put(RedisSlot(client), payload_schema=SCHEMA)
+            await Index(client).send(listed(Index(client), asked))
+        if frozen:
+            linked.freeze()
+        act, *more = words
+        status, told = await typed("approvals", act, asked.reference, *more)
+    assert (SAVING in told) == bool(said)
+    assert status == (1 if frozen else 0)
 
 
 async def test_an_old_one_that_still_waits_is_found(desk, typed: Typed):
