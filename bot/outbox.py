@@ -7,18 +7,15 @@ said in the thread of the request and struck off; what Slack may take later stay
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from pydantic import JsonValue
-
-from agents import Event, Held, Post, Record, SessionConflict, SessionKey, Slot, Ticket
+from agents import Held, Post, Record, SessionConflict, SessionKey, Slot
 from bot import logs
-from bot.approvals.kin import Looks, kin
-from bot.approvals.records import readable
-from bot.approvals.request import MOVES, Approval
-from bot.approvals.scene import USER
+from bot.approvals.posts import kind_of, thread_to
+from bot.approvals.request import Approval
+from bot.courier import Courier
+from bot.display import Display, Message
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
@@ -31,10 +28,7 @@ SHARE = 2 / 3
 looks for it when it has long been there."""
 SAVE_AGAIN = 2.0
 """Seconds until it is asked again whether an outcome is on the other servers too."""
-EVENTS_READ = 50
-"""Events among which the response of a call that has just run is found."""
 UPDATES = ("card_update", "asked_update", "ticket_update")
-PROMPTS = ("reminder", "escalation", "moved_on", "ruling")
 DECIDED = ("approved", "rejected", "cancelled")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a post or its record is not what this release expects."""
@@ -59,14 +53,6 @@ Saved = Callable[[SessionKey], Awaitable[bool]]
 """Whether all that is stored about a session would outlive the server that has it."""
 Changed = Callable[[Approval], None]
 """Hears that an approval is shown as it is now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """What a post amounts to now: where it goes, and the messages it takes."""
-
-    thread: Thread
-    pieces: list[Rendered]
 
 
 class Outbox:
@@ -99,7 +85,8 @@ class Outbox:
     async def debt(self, held: Held) -> "Debt":
         """What is owed in a session in hand before anything more is done in it."""
         debt = Debt(held.key, self)
-        debt.owed, debt.paid, debt.doubtful = held.owed, held.paid, set(held.owed)
+        debt.owed, debt.paid = held.owed, held.paid
+        debt.doubtful.update(held.owed)
         debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
         if held.owed or any(call.request for call in held.story.open.values()):
             await debt.look()
@@ -122,8 +109,8 @@ class Debt:
     before the oldest one can be tried again, None while nothing stands in the way. `owed` are posts
     that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
     session's as they were when last looked at, which is done only where a post is about more than
-    its own words; an approval that no post is about may be older. What became of approvals is shown
-    once it is `saved`; `saving` are the posts in place of which it is told that it is being saved.
+    its own words. What became of approvals is shown once it is `saved`; `saving` are the posts in
+    place of which it is told that it is being saved.
     """
 
     def __init__(self, key: SessionKey, outbox: Outbox) -> None:
@@ -133,23 +120,18 @@ class Debt:
         self.posts: list[Post] = []
         self.owed: dict[str, Post] = {}
         self.paid: dict[str, str | None] = {}
-        self.approvals: dict[str, Approval] = {}
-        self.doubtful: set[str] = set()
         self.saved, self.saving = outbox.saved, outbox.saving
         self._slot = outbox.slot
         self._replies = outbox.replies
         self._owner = outbox.owner
         self._limits = outbox.limits
         self._changed = outbox.changed
-        self._name = outbox.name
         self._thinking = False
         self._looked = False
-        self._looks = Looks()
         self._ours_until = self._begin_by = 0.0
-        self._places: Mapping[str, str] = {}
-        self._unreadable: Set[str] = frozenset()
-        self._events: Sequence[Event] | None = None
-        self._now = 0
+        self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
+        self._courier = Courier(key, outbox.replies, until=self._until)
+        self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:
         """Know for how long nobody else can have the session in hand."""
@@ -166,22 +148,14 @@ class Debt:
             return
         left = view.lease - view.now if view.owner == self._owner else 0
         self.is_ours(left / 1000, since=asked)
-        self.posts, self._places, self._now = list(view.posts), view.places, view.now
-        self._events = None
+        self.posts = list(view.posts)
         records = await self._shown_from(self.posts) if self._looked else view.approvals
         self._looked = True
-        found = readable(records)
-        self.approvals |= found
-        self._unreadable = (self._unreadable | records.keys()) - found.keys()
+        self._display.learn(records, places=view.places, now=view.now)
 
     async def mend(self, place: str) -> None:
         """Show a card or line again whose request cannot change any more."""
-        name = next((post for post, found in self._places.items() if found == place), "")
-        kind, _, about = name.partition("@")[0].partition(":")
-        approval = self.approvals.get(about.partition(":")[0])
-        if kind in ("card", "asked") and approval and not MOVES[approval.status]:
-            channel = place.partition("|")[0]
-            message = await self._shown(f"{kind}_update", approval, channel=channel)
+        if message := await self._display.over(place):
             await self._replies.update(place, message)
 
     async def _shown_from(self, posts: Sequence[Post]) -> Mapping[str, Record]:
@@ -223,10 +197,10 @@ class Debt:
         self.owed.clear()
         if look or not all(map(_stands_alone, self.posts)):
             await self.look()
-        newest = {post.after: post.id for post in self.posts if _kind(post) in UPDATES}
+        newest = {post.after: post.id for post in self.posts if kind_of(post) in UPDATES}
         for post in self.posts:
             await self.strike()
-            if newest.get(post.after, post.id) != post.id and _kind(post) in UPDATES:
+            if newest.get(post.after, post.id) != post.id and kind_of(post) in UPDATES:
                 result: Result = Posted("")  # a later one shows the same record
             else:
                 result = await self._unsaved(post) or await self._within_limits(post)
@@ -234,11 +208,11 @@ class Debt:
                 self._put_off(post, result)
                 return
             self.saving.discard((self.key, post.id))
-            place = (result.place if isinstance(result, Posted) else "") or None
-            self.paid[post.id] = place
-            self._places = {**self._places, **({post.id: place} if place else {})}
-            logs.info("outbox.posted", post=post.id, kind=_kind(post))
-            self._thinking = self._thinking and _kind(post) in UPDATES
+            self.paid[post.id] = place = (isinstance(result, Posted) and result.place) or None
+            if place:
+                self._display.places = {**self._display.places, post.id: place}
+            logs.info("outbox.posted", post=post.id, kind=kind_of(post))
+            self._thinking = self._thinking and kind_of(post) in UPDATES
             approval = self.approvals.get(str(post.body.get("approval", "")))
             if approval and self._changed:
                 self._changed(approval)
@@ -246,11 +220,12 @@ class Debt:
     async def _unsaved(self, post: Post) -> Retry | None:
         """Put off what could be lost with its server; once, it is told that it is being saved."""
         approval = self.approvals.get(str(post.body.get("approval", "")))
-        open_ = approval is None or approval.status == "pending"
-        if (open_ and _kind(post) not in UPDATES) or await self._is_saved():
+        is_open = approval is None or approval.status == "pending"
+        if (is_open and kind_of(post) not in UPDATES) or await self._is_saved():
             return None
         if (self.key, post.id) not in self.saving and approval and approval.status in DECIDED:
-            asked = await self._about(post, approval.model_copy(update={"status": "pending"}))
+            pending = approval.model_copy(update={"status": "pending"})
+            asked = await self._display.about(post, pending)
             await self._change(post, [blocks.saving(piece) for piece in asked.pieces])
             self.saving.add((self.key, post.id))
         return Retry(SAVE_AGAIN)
@@ -267,9 +242,8 @@ class Debt:
         """Pay one post unless Slack wants it later, and have everybody know when it does."""
         if self._limits is None:
             return await self._pay(post)
-        place = self._places.get(post.after or "", "").partition("|")[0]
-        channel = place or _place(post.body).channel
-        method = "chat.update" if _kind(post) in UPDATES else "chat.postMessage"
+        channel = self._display.spot(post).channel or thread_to(post).channel
+        method = "chat.update" if kind_of(post) in UPDATES else "chat.postMessage"
         if wait := self._limits.held_off(method, channel):
             return Retry(wait)
         result = await self._pay(post)
@@ -280,12 +254,12 @@ class Debt:
     async def _pay(self, post: Post) -> Result:
         """Make one post, or change the one it is about."""
         try:
-            message = await self._message(post)
+            message = await self._display.message(post)
         except UNSHOWN as raised:
             return await self._not_shown(post, raised)
-        if _kind(post) in UPDATES:
+        if kind_of(post) in UPDATES:
             return await self._change(post, message.pieces)
-        result = await self._say(post.id, message)
+        result = await self._courier.say(post.id, message.thread, message.pieces)
         if isinstance(result, Refused):
             return await self._fall_back(post, result, message)
         return result
@@ -293,51 +267,22 @@ class Debt:
     async def _not_shown(self, post: Post, raised: Exception) -> Result:
         """Say in the thread that there was more to say; the post itself is given up."""
         logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
-        notice = Message(thread_of(self.key), blocks.answer(NOT_SHOWN))
-        told = await self._say(f"{post.id}/refused", notice)
+        home, notice = thread_of(self.key), blocks.answer(NOT_SHOWN)
+        told = await self._courier.say(f"{post.id}/refused", home, notice)
         return Posted("") if isinstance(told, Refused) else told
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""
-        place = self._places.get(post.after or "")
+        place = self._display.places.get(post.after or "")
         if not place or not pieces:
             return Posted("")
-        until = await self._until()
-        result = await self._replies.update(place, pieces[0], until=until)
+        result = await self._courier.change(place, pieces[0])
         if isinstance(result, Refused):
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
-            if result.gone and _kind(post) == "asked_update":
-                return await self._say(post.id, Message(thread_of(self.key), [*pieces]))
+            if result.gone and kind_of(post) == "asked_update":
+                return await self._courier.say(post.id, thread_of(self.key), pieces)
             return Posted("")
         return result
-
-    async def _say(self, post_id: str, message: Message) -> Result:
-        """Post all pieces of a message; the place is that of the first one."""
-        thread = await self._thread(message.thread)
-        if not isinstance(thread, Thread):
-            return thread
-        owed = post_id.partition("/")[0]
-        first: Result = Posted("")
-        for number, piece in enumerate(message.pieces):
-            piece_id = f"{post_id}/{number}" if number else post_id
-            result = await self._once(piece_id, thread, piece, doubtful=owed in self.doubtful)
-            if not isinstance(result, Posted):
-                self.doubtful.add(owed)
-                return result
-            first = first if number else result
-        return first
-
-    async def _once(
-        self, piece_id: str, thread: Thread, piece: Rendered, *, doubtful: bool
-    ) -> Result:
-        """Post one message, unless it is there already; cards of many sessions share a channel."""
-        name = f"{piece_id} {self.key}"
-        if doubtful:
-            found = await self._replies.find(thread, id=name, since=_since(thread))
-            if isinstance(found, Posted | Retry | Uncertain):
-                return found
-        until = await self._until()
-        return await self._replies.post(thread, piece, id=name, until=until)
 
     async def _until(self) -> float:
         """The moment from which on somebody else may be paying: no call of ours outlasts it.
@@ -353,113 +298,33 @@ class Debt:
             raise SessionConflict(f"the session {self.key} is in other hands")
         return self._ours_until
 
-    async def _thread(self, thread: Thread) -> Thread | Result:
-        """The thread, or the DM with the person it stands for."""
-        if not thread.channel.startswith(("U", "W")):
-            return thread
-        opened = await self._replies.direct(thread.channel)
-        return Thread(opened.place) if isinstance(opened, Posted) else opened
-
     async def _fall_back(self, post: Post, refused: Refused, message: Message) -> Result:
         """Say somewhere else what Slack would not take: in the thread, or to who asked."""
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
         home = thread_of(self.key)
         if message.thread == home:
-            asker = Thread(self._asker(post))
-            return await self._instead(post, Message(asker, message.pieces), why="")
-        why = f"I could not ask {_where(message)}: {refused.sentence} I ask here."
-        approval, pieces = self._approval(post), message.pieces
+            return await self._instead(post, Thread(self._asker(post)), message.pieces, why="")
+        why = f"I could not ask {_where(message.thread)}: {refused.sentence} I ask here."
+        approval, pieces = self._display.approval(post), message.pieces
         if approval is not None and await self._replies.shared(home.channel):
-            pieces = [blocks.withheld(approval, now=self._now)]
-        return await self._instead(post, Message(home, pieces), why=why)
+            pieces = [blocks.withheld(approval, now=self._display.now)]
+        return await self._instead(post, home, pieces, why=why)
 
-    async def _instead(self, post: Post, message: Message, *, why: str) -> Result:
+    async def _instead(
+        self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str
+    ) -> Result:
         """Say something in another place, after a sentence why; refused there too, it is let be."""
-        if not message.thread.channel:
+        if not thread.channel:
             return Posted("")
-        notice = Message(message.thread, blocks.answer(why))
-        told = await self._say(f"{post.id}/refused", notice)
+        told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
         if isinstance(told, Posted):
-            told = await self._say(post.id, message)
+            told = await self._courier.say(post.id, thread, pieces)
         return Posted("") if isinstance(told, Refused) else told
 
     def _asker(self, post: Post) -> str:
         """Whose words a post answers; empty when nobody is known."""
-        approval = self._approval(post)
+        approval = self._display.approval(post)
         return approval.requester if approval else str(post.body.get("asker") or "")
-
-    async def _message(self, post: Post) -> Message:
-        """What a post says now, and where."""
-        body = post.body
-        if _kind(post) in PROMPTS:
-            return self._prompt(post)
-        if "approval" in body:
-            approval = self._approval(post)
-            return await self._about(post, approval) if approval else Message(_place(body), [])
-        thread = _place(body)
-        if _kind(post) in ("answer", "notice"):
-            return Message(thread, blocks.answer(str(body["text"])))
-        return Message(thread, [blocks.ticket(Ticket.model_validate(body["ticket"]))])
-
-    async def _about(self, post: Post, approval: Approval) -> Message:
-        """What a post about an approval says of this record, and where."""
-        thread = _place(post.body)
-        channel = thread.channel or self._places.get(post.after or "", "").partition("|")[0]
-        return Message(thread, [await self._shown(_kind(post), approval, channel=channel)])
-
-    def _prompt(self, post: Post) -> Message:
-        """A line under a card; only what an operator did is told once the question is closed."""
-        approval, kind = self._approval(post), _kind(post)
-        place = Thread(*self._places.get(post.after or "", "").split("|"))
-        if approval is None or not place.ts:
-            return Message(place, [])
-        if (approval.status == "pending") == (kind == "ruling"):
-            return Message(place, [])
-        by = str(post.body.get("by") or "")
-        return Message(place, [blocks.prompt(approval, kind=kind, by=by)])
-
-    async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
-        """A card or the line in the thread, as the record is now, for those in a channel."""
-        shared = await self._replies.shared(channel)
-        if kind.startswith("asked"):
-            return blocks.asked(approval, now=self._now, shared=shared, name=self._name)
-        if shared:
-            return blocks.withheld(approval, now=self._now)
-        moved_on = kind == "card_update" and await self._moved_on(approval)
-        among = self.approvals.values()
-        stands = kin(approval, among, looks=self._looks, moved_on=moved_on)
-        result = await self._result(approval)
-        return blocks.card(approval, now=self._now, kin=stands, result=result)
-
-    async def _result(self, approval: Approval) -> str:
-        """What the call of an approval brought, in one line; empty while it has not run."""
-        if approval.status not in ("done", "failed", "void"):
-            return ""
-        return blocks.brought(await self._newest_events(), approval.call_id)
-
-    async def _moved_on(self, approval: Approval) -> bool:
-        """Whether people wrote in the conversation after a question that is still open."""
-        if approval.status != "pending":
-            return False
-        asked = int(approval.id.partition("-")[0])
-        return any(
-            event.author == USER and event.said and not event.branch and event.version > asked
-            for event in await self._newest_events()
-        )
-
-    async def _newest_events(self) -> Sequence[Event]:
-        """The session's newest events, read once for all posts that are owed."""
-        if self._events is None:
-            view = await self._slot.read(self.key, parts=("events",), window=EVENTS_READ)
-            self._events = view.events if view else ()
-        return self._events
-
-    def _approval(self, post: Post) -> Approval | None:
-        """The approval a post is about; raises ValueError when its record cannot be read."""
-        name = str(post.body.get("approval", ""))
-        if name in self._unreadable:
-            raise ValueError(f"the record {name} cannot be read")
-        return self.approvals.get(name)
 
 
 def _stands_alone(post: Post) -> bool:
@@ -467,22 +332,7 @@ def _stands_alone(post: Post) -> bool:
     return post.after is None and "approval" not in post.body
 
 
-def _kind(post: Post) -> str:
-    return str(post.body.get("kind"))
-
-
-def _place(body: Mapping[str, JsonValue]) -> Thread:
-    """Where a post goes: a thread, a channel, or a person."""
-    channel = body.get("channel") or body.get("person")
-    return Thread(str(channel or ""), str(body.get("thread_ts") or ""))
-
-
-def _where(message: Message) -> str:
+def _where(thread: Thread) -> str:
     """A place in words, for a sentence that only plain text is put into."""
-    private = message.thread.channel.startswith(("U", "W"))
+    private = thread.channel.startswith(("U", "W"))
     return "one of the people who may decide" if private else "in the channel for approvals"
-
-
-def _since(thread: Thread) -> float:
-    """Nothing that is looked for is older than its thread."""
-    return float(thread.ts or 0)

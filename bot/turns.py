@@ -25,6 +25,23 @@ class Thread:
     ts: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one message is: its channel or DM id and its own ts, stored as `channel|ts`."""
+
+    channel: str
+    ts: str
+
+    def __str__(self) -> str:
+        return f"{self.channel}|{self.ts}"
+
+    @classmethod
+    def parse(cls, place: str) -> "Spot":
+        """The spot that is stored so; what is missing is empty."""
+        channel, _, ts = place.partition("|")
+        return cls(channel, ts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """One thing put to a session. `id` names its delivery: the same id twice is one turn."""

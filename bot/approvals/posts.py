@@ -102,6 +102,17 @@ def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
     )
 
 
+def kind_of(post: Post) -> str:
+    """Which of these a post is."""
+    return str(post.body.get("kind"))
+
+
+def thread_to(post: Post) -> Thread:
+    """Where a post goes: a thread, a channel, or a person."""
+    channel = post.body.get("channel") or post.body.get("person")
+    return Thread(str(channel or ""), str(post.body.get("thread_ts") or ""))
+
+
 def _place(thread: Thread) -> dict[str, str]:
     """A thread as a post's body names it."""
     return {"channel": thread.channel, "thread_ts": thread.ts}

@@ -1,0 +1,149 @@
+"""What a post says at the moment it is made, by the records of its session as they are then."""
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from agents import Event, Post, Record, SessionKey, Slot, Ticket
+from bot.approvals.kin import Looks, kin
+from bot.approvals.posts import kind_of, thread_to
+from bot.approvals.records import readable
+from bot.approvals.request import MOVES, Approval
+from bot.approvals.scene import USER
+from bot.slack.blocks.answer import answer
+from bot.slack.blocks.card import card, withheld
+from bot.slack.blocks.line import asked, prompt
+from bot.slack.blocks.rendered import Rendered
+from bot.slack.blocks.result import brought
+from bot.slack.blocks.ticket import ticket
+from bot.slack.replies import Replies
+from bot.turns import Spot, Thread
+
+EVENTS_READ = 50
+"""Events among which the response of a call that has just run is found."""
+PROMPTS = ("reminder", "escalation", "moved_on", "ruling")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a post amounts to now: where it goes, and the messages it takes."""
+
+    thread: Thread
+    pieces: list[Rendered]
+
+
+class Display:
+    """What is known of one session, and what its posts say by that.
+
+    `approvals` are as they were when last looked at; one that no post is about may be older.
+    `places` are those of the messages that posts became, `channel|ts`. `now` is the store's time
+    in milliseconds.
+    """
+
+    def __init__(
+        self, key: SessionKey, slot: Slot, *, replies: Replies, name: Callable[[str], str]
+    ) -> None:
+        """Know nothing yet; `name` says what the person with an id is called."""
+        self.approvals: dict[str, Approval] = {}
+        self.places: Mapping[str, str] = {}
+        self.now = 0
+        self._key = key
+        self._slot = slot
+        self._replies = replies
+        self._name = name
+        self._unreadable: Set[str] = frozenset()
+        self._events: Sequence[Event] | None = None
+        self._looks = Looks()
+
+    def learn(self, records: Mapping[str, Record], *, places: Mapping[str, str], now: int) -> None:
+        """Know these records from here on, and what else is there now."""
+        self.places, self.now = places, now
+        self._events = None
+        found = readable(records)
+        self.approvals |= found
+        self._unreadable = (self._unreadable | records.keys()) - found.keys()
+
+    def spot(self, post: Post) -> Spot:
+        """The message that a post is about, which another post became; of no channel: none did."""
+        return Spot.parse(self.places.get(post.after or "", ""))
+
+    def approval(self, post: Post) -> Approval | None:
+        """The approval a post is about; raises ValueError when its record cannot be read."""
+        name = str(post.body.get("approval", ""))
+        if name in self._unreadable:
+            raise ValueError(f"the record {name} cannot be read")
+        return self.approvals.get(name)
+
+    async def message(self, post: Post) -> Message:
+        """What a post says now, and where."""
+        body = post.body
+        if kind_of(post) in PROMPTS:
+            return self._prompt(post)
+        if "approval" in body:
+            approval = self.approval(post)
+            return await self.about(post, approval) if approval else Message(thread_to(post), [])
+        if kind_of(post) in ("answer", "notice"):
+            return Message(thread_to(post), answer(str(body["text"])))
+        return Message(thread_to(post), [ticket(Ticket.model_validate(body["ticket"]))])
+
+    async def about(self, post: Post, approval: Approval) -> Message:
+        """What a post about an approval says of this record, and where."""
+        thread = thread_to(post)
+        channel = thread.channel or self.spot(post).channel
+        return Message(thread, [await self._shown(kind_of(post), approval, channel=channel)])
+
+    async def over(self, place: str) -> Rendered | None:
+        """The card or line at `channel|ts` as it is now; None unless what it asks is over."""
+        name = next((post for post, found in self.places.items() if found == place), "")
+        kind, _, about = name.partition("@")[0].partition(":")
+        approval = self.approvals.get(about.partition(":")[0])
+        if kind not in ("card", "asked") or approval is None or MOVES[approval.status]:
+            return None
+        channel = Spot.parse(place).channel
+        return await self._shown(f"{kind}_update", approval, channel=channel)
+
+    def _prompt(self, post: Post) -> Message:
+        """A line under a card; only what an operator did is told once the question is closed."""
+        approval, kind, spot = self.approval(post), kind_of(post), self.spot(post)
+        under = Thread(spot.channel, spot.ts)
+        if approval is None or not spot.ts:
+            return Message(under, [])
+        if (approval.status == "pending") == (kind == "ruling"):
+            return Message(under, [])
+        by = str(post.body.get("by") or "")
+        return Message(under, [prompt(approval, kind=kind, by=by)])
+
+    async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
+        """A card or the line in the thread, as the record is now, for those in a channel."""
+        shared = await self._replies.shared(channel)
+        if kind.startswith("asked"):
+            return asked(approval, now=self.now, shared=shared, name=self._name)
+        if shared:
+            return withheld(approval, now=self.now)
+        moved_on = kind == "card_update" and await self._moved_on(approval)
+        among = self.approvals.values()
+        stands = kin(approval, among, looks=self._looks, moved_on=moved_on)
+        result = await self._result(approval)
+        return card(approval, now=self.now, kin=stands, result=result)
+
+    async def _result(self, approval: Approval) -> str:
+        """What the call of an approval brought, in one line; empty while it has not run."""
+        if approval.status not in ("done", "failed", "void"):
+            return ""
+        return brought(await self._newest_events(), approval.call_id)
+
+    async def _moved_on(self, approval: Approval) -> bool:
+        """Whether people wrote in the conversation after a question that is still open."""
+        if approval.status != "pending":
+            return False
+        since = int(approval.id.partition("-")[0])
+        return any(
+            event.author == USER and event.said and not event.branch and event.version > since
+            for event in await self._newest_events()
+        )
+
+    async def _newest_events(self) -> Sequence[Event]:
+        """The session's newest events, read once for all posts that are owed."""
+        if self._events is None:
+            view = await self._slot.read(self._key, parts=("events",), window=EVENTS_READ)
+            self._events = view.events if view else ()
+        return self._events
