@@ -54,7 +54,8 @@ class Question(BaseModel):
 
     `args` are the arguments after validation, with defaults filled in (JSON), `precondition` is
     what the call depends on besides them. `payload_schema` is a JSON schema object, or None when
-    nothing is asked beyond yes or no; `initial` are the values that its fields begin with.
+    nothing is asked beyond yes or no; `form` names its fields as they were declared, for no store
+    keeps the order of a JSON object, and `initial` are the values that they begin with.
     `dynamic` is true when the tool's own body asked; `kept` is what it found out once before it
     did. `defaults` are arguments the model left out, `secrets` those that are shown to nobody;
     `changes` says what is different since people were asked about this call. `unknown`: the body
@@ -70,6 +71,7 @@ class Question(BaseModel):
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     precondition: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     payload_schema: dict[str, JsonValue] | None = None
+    form: tuple[str, ...] = ()
     initial: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     contract: str = ""
     digest: str = ""

@@ -86,10 +86,10 @@ class Approval(Frozen):
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
     `run` is the invocation that asks. `args` are the arguments as they will run, `precondition` is
     what the call depends on besides them. Times are milliseconds of the store's clock, None
-    means never. `order` names the arguments as the function has them. `nonce` is on the card's
-    buttons. `payload` has the question's initial values, and once approved the agreed ones.
-    `notice` is the post of the line in the requester's thread. `why`
-    narrows a status: `withdrawn`, `superseded`, `nobody`.
+    means never. `order` names the arguments as the function has them, `form` the fields of the
+    payload as they were declared. `nonce` is on the card's buttons. `payload` has the question's
+    initial values, and once approved the agreed ones. `notice` is the post of the line in the
+    requester's thread. `why` narrows a status: `withdrawn`, `superseded`, `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
@@ -115,6 +115,7 @@ class Approval(Frozen):
     changes: tuple[str, ...] = ()
     unknown: bool = False
     payload_schema: dict[str, JsonValue] | None = None
+    form: tuple[str, ...] = ()
     payload: dict[str, JsonValue] | None = None
     contract: str = ""
     digest: str = ""

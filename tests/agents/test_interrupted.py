@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
+from pydantic import BaseModel
 
 from agents import (
     Agent,
@@ -219,6 +220,33 @@ async def test_a_deploy_after_the_start(before: Build, after: Build, options, *,
     assert len(till.paid) == 1 + runs
     await there.send()
     assert len(till.paid) == 1 + runs
+
+
+async def test_the_form_of_an_interrupted_call_keeps_its_order():
+    """Who is asked whether it happened finds the fields where they were."""
+
+    class Trip(BaseModel):
+        where: str
+        by: str = ""
+        alone: bool = True
+
+    def travel(tool_context: ToolContext) -> dict[str, str]:
+        """Travel."""
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(hint="Where to?", payload=Trip)
+        return {"status": "on the way"}
+
+    slot = Dying()
+    agent = Agent(name="root", tools=[FunctionTool(travel)])
+    at = await Desk(agent, [call("travel"), "Well."], service=SessionService(slot)).open()
+    first = asked(at, await at.say())
+    slot.dying = True
+    with pytest.raises(StoreUnavailable):
+        await at.answer(payload={"where": "Rome"})
+    slot.dying = False
+    second = asked(at, await at.send())
+    assert second.unknown
+    assert first.form == second.form == ("where", "by", "alone")
 
 
 @pytest.mark.parametrize(

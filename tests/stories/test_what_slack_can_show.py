@@ -26,6 +26,15 @@ class Chosen(BaseModel):
     value: Literal[CHOICES]  # pyright: ignore[reportInvalidTypeForm] - 26 are written shorter
 
 
+class Trip(BaseModel):
+    """Fields whose order is no alphabet's."""
+
+    where: str | None = None
+    until: str = "Friday"
+    by: Literal["train", "plane"]
+    alone: bool = True
+
+
 ChosenOfMany = create_model("ChosenOfMany", value=(MANY, ...))
 
 
@@ -64,6 +73,26 @@ async def test_a_choice_among_many(
     await office.slack.click("max", card, "approve", values={"value": given})
     await office.closed(card, "It is done")
     assert chosen == [{"value": given}]
+
+
+async def test_fields_stand_as_they_were_declared(open_office: Opening):
+    """Optional fields keep their places among the others, on the card and in what was entered."""
+
+    def travel(tool_context: ToolContext) -> dict[str, str]:
+        """Travel."""
+        if tool_context.tool_confirmation is None:
+            tool_context.request_confirmation(hint="Where to?", payload=Trip)
+        return {"status": "on the way"}
+
+    office = await open_office(agents=scripted(travel, replies=[call("travel"), "?", "Gone."]))
+    await office.ask("travel")
+    card = await office.card("Where to?")
+    assert list(elements(card)) == ["where", "until", "by", "alone"]
+    given = {"where": "Rome", "until": "Monday", "by": "train", "alone": "false"}
+    await office.slack.click("max", card, "approve", values=given)
+    told = full_text(await office.closed(card, "It is done"))
+    places = [told.index(word) for word in ("Rome", "Monday", "train")]
+    assert places == sorted(places)
 
 
 async def test_more_requests_than_a_list_can_show(open_office: Opening):

@@ -51,13 +51,17 @@ def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
 
 
 def fields(approval: Approval) -> list[Field]:
-    """The fields of a question's payload: the required ones as they were written down, first."""
+    """The fields of a question's payload, in the order in which they were declared.
+
+    Where nothing but the stored schema tells, the required ones come first.
+    """
     schema = approval.payload_schema or {}
     given = approval.payload or {}
     required = cast("Sequence[str]", schema.get("required") or ())
     found: list[Field] = []
     properties = cast("Schema", schema.get("properties") or {})
-    for name in dict.fromkeys((*(each for each in required if each in properties), *properties)):
+    named = dict.fromkeys((*approval.form, *required, *properties))
+    for name in (each for each in named if each in properties):
         plain_schema = _flat(properties[name], schema)
         initial = given[name] if name in given else plain_schema.get("default")
         may_be_empty = name not in required and initial in EMPTY

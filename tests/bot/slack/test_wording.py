@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.approvals.board import Inbox
+from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import views
@@ -116,11 +117,23 @@ def test_what_waits_in_a_home_can_be_refused_there():
     assert names == [["Open", "Reject"], ["Open", "Leave it"], ["Withdraw"], ["Withdraw"]]
 
 
-def test_fields_come_as_they_were_written_down():
-    """The store sorts what a schema lists by name; the list of what is required keeps its order."""
-    properties = {name: {"type": "string"} for name in ("a", "b", "c", "d")}
-    record = approval(payload_schema={"properties": properties, "required": ["d", "b", "gone"]})
-    assert [field.name for field in fields(record)] == ["d", "b", "a", "c"]
+@pytest.mark.parametrize(
+    ("form", "required", "expected"),
+    [
+        pytest.param("dacb", "db", "dacb", id="as declared, whatever is required"),
+        pytest.param("dcba", "", "dcba", id="all optional"),
+        pytest.param("d", "b", "dbac", id="some are not named"),
+        pytest.param("xdcba", "", "dcba", id="a name that is no field"),
+        pytest.param("", ["d", "b", "gone"], "dbac", id="asked before there was an order"),
+    ],
+)
+def test_fields_come_as_they_were_declared(form, required, expected):
+    """The store sorts what a schema lists by name, so the order is kept beside it."""
+    properties = {name: {"type": "string"} for name in "abcd"}
+    schema = {"properties": properties, "required": list(required)}
+    record = approval(payload_schema=schema, form=tuple(form))
+    stored = Approval.from_record(record.record())
+    assert [field.name for field in fields(stored)] == list(expected)
 
 
 VALUES: dict[str, Any] = {
