@@ -8,7 +8,7 @@ from bot.approvals.kin import Looks, kin
 from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.records import readable
 from bot.approvals.request import MOVES, Approval
-from bot.approvals.scene import USER
+from bot.approvals.scene import talks
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.card import card, withheld
 from bot.slack.blocks.line import asked, prompt
@@ -135,11 +135,8 @@ class Display:
         """Whether people wrote in the conversation after a question that is still open."""
         if approval.status != "pending":
             return False
-        since = int(approval.id.partition("-")[0])
-        return any(
-            event.author == USER and event.said and not event.branch and event.version > since
-            for event in await self._newest_events()
-        )
+        since = approval.version
+        return any(e.version > since and talks(e) for e in await self._newest_events())
 
     async def _newest_events(self) -> Sequence[Event]:
         """The session's newest events, read once for all posts that are owed."""

@@ -16,7 +16,7 @@ from agents import Companions, Event, Post, Settle
 from bot.approvals import audit, faults, posts
 from bot.approvals.asked import asked
 from bot.approvals.request import Approval
-from bot.approvals.scene import USER, Plan, Scene, merged, requester
+from bot.approvals.scene import USER, Plan, Scene, merged, requester, talks
 
 
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
@@ -45,13 +45,19 @@ def _said(event: Event, scene: Scene) -> Plan:
 
 
 def _moved_on(event: Event, scene: Scene) -> Plan:
-    """That somebody wrote while people were being asked, who may not see it where they are."""
-    if event.author != USER or not event.said or event.branch:
+    """That somebody wrote while people were being asked, who may not see it where they are.
+
+    It is told at the first message after a question: the others change nothing about it.
+    """
+    if not talks(event):
         return Plan()
+    spoken = (each.version for each in scene.story.events if talks(each))
+    before = max((version for version in spoken if version < event.version), default=0)
     asked = (call.request or "" for call in scene.story.open.values() if call.status == "asked")
     waiting = [scene.approvals[name] for name in asked if name in scene.approvals]
     by = event.user_id or ""
-    owed = [post for each in waiting for post in posts.moved_on(each, by=by)]
+    untold = [each for each in waiting if before < each.version]
+    owed = [post for each in untold for post in posts.moved_on(each, by=by)]
     return Plan(companions=Companions(posts=owed))
 
 

@@ -145,6 +145,11 @@ class Approval(Frozen):
         """A short name for people to type; approvals of different sessions have different ones."""
         return short_name(self.session, self.id)
 
+    @property
+    def version(self) -> int:
+        """The number of the event that asks."""
+        return int(self.id.partition("-")[0])
+
     def record(self) -> Record:
         """The approval as the slot keeps it."""
         body = self.model_dump(mode="json", exclude={"status", "rev"})

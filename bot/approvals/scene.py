@@ -103,6 +103,11 @@ def requester(events: Iterable[Event], event: Event) -> str:
     return ((own[:1] or spoke[-1:] or [Event()])[0]).user_id or ""
 
 
+def talks(event: Event) -> bool:
+    """Whether somebody writes in the conversation, and does not only answer a question."""
+    return event.author == USER and bool(event.said) and not event.branch
+
+
 def merged(plans: Iterable[Plan]) -> Plan:
     """Several plans as one."""
     parts = list(plans)

@@ -278,6 +278,27 @@ HOME = Copy(post="card:3-0:0", channel="C1", thread_ts="100.1")
             3,
             id="three copies",
         ),
+        pytest.param(
+            message("40", version=5, run="i2"),
+            (asking(), message("well", version=4, run="i2")),
+            {},
+            0,
+            id="told already, at the message before",
+        ),
+        pytest.param(
+            message("40", version=5, run="i2"),
+            (asking(), says("Hm.")),
+            {},
+            1,
+            id="only the agent talked before",
+        ),
+        pytest.param(
+            message("40", version=9, run="i2"),
+            (asking(), message("well", version=4, run="i2"), asking(8)),
+            {"id": "8-0"},
+            1,
+            id="a question that was asked since then",
+        ),
     ],
 )
 def test_people_talk_on(event, after, known, told: int):
