@@ -30,7 +30,7 @@ from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Posted, Refused, Replies, Result
 from bot.slack.text import escaped
-from bot.turns import thread_of
+from bot.turns import Spot, thread_of
 
 INACTIVE = "This button is no longer active."
 EMPTIED = (
@@ -253,7 +253,7 @@ class Clicks:
 
     async def _is_lost(self, key: SessionKey, card: str) -> bool:
         """Whether the store was emptied since a card was posted, or its thread begun."""
-        stamp = card.partition("|")[2] or thread_of(key).ts
+        stamp = Spot.parse(card).ts or thread_of(key).ts
         if self._lost is None or not _STAMP.fullmatch(stamp):
             return False
         return await self._lost(float(stamp))

@@ -17,7 +17,7 @@ from bot.routing import Choice, Message
 from bot.slack.actions import DECIDE, REASON, REJECT
 from bot.slack.options import option_meaning
 from bot.slack.text import unescaped, without_mention
-from bot.turns import Thread, Turn, session_key
+from bot.turns import Spot, Thread, Turn, session_key
 
 NO_WORDS = "(They only mentioned you.)"
 """What an agent reads of a message without a text: no model takes an empty one."""
@@ -256,7 +256,7 @@ def _modal(view: Payload) -> str:
 def _card(container: Payload) -> str:
     """The place of the message that was clicked; what only one person sees has none."""
     channel, ts = _text(container.get("channel_id")), _text(container.get("message_ts"))
-    return f"{channel}|{ts}" if channel and ts and not container.get("is_ephemeral") else ""
+    return str(Spot(channel, ts)) if channel and ts and not container.get("is_ephemeral") else ""
 
 
 def submission(body: Payload) -> Submission | Ignored:

@@ -20,7 +20,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.blocks.rendered import Block, Rendered, shortened
-from bot.turns import Thread
+from bot.turns import Spot, Thread
 
 EVENT_TYPE = "countersign_post"
 """The metadata's event type on every message we post; its payload holds the post's id."""
@@ -231,7 +231,7 @@ class Replies:
                 return read
             for message in cast("list[Answer]", read.get("messages") or []):
                 if _post_id(message) == id:
-                    return Posted(f"{thread.channel}|{message['ts']}")
+                    return Posted(str(Spot(thread.channel, message["ts"])))
             cursor = _text(_inside(read, "response_metadata.next_cursor"))
             if not cursor:
                 return None
@@ -295,10 +295,10 @@ class Replies:
         )
 
     async def _update(self, place: str, message: Rendered, *, until: float) -> Result:
-        channel, _, ts = place.partition("|")
+        spot = Spot.parse(place)
         return await self._ended(
             self._client.chat_update(
-                channel=channel, ts=ts, text=message.text, blocks=message.blocks
+                channel=spot.channel, ts=spot.ts, text=message.text, blocks=message.blocks
             ),
             key="ts",
             until=until,
@@ -330,7 +330,7 @@ class Replies:
             return read
         found = _text(_inside(read, key))
         channel = _text(read.get("channel"))
-        return Posted(f"{channel}|{found}" if key == "ts" else found)
+        return Posted(str(Spot(channel, found)) if key == "ts" else found)
 
     async def _answered(
         self,

@@ -22,7 +22,7 @@ from bot.slack.messages import Messages
 from bot.slack.people import People
 from bot.slack.replies import Posted, Replies, web_client
 from bot.slack.workspace import Identity
-from bot.turns import Thread, session_key, thread_of
+from bot.turns import Spot, Thread, session_key, thread_of
 from tests.bot.slack.samples import approval
 
 AGENTS = (
@@ -122,9 +122,9 @@ class Office:
 
     def message(self, place: str) -> dict[str, Any]:
         """A message as everybody sees it."""
-        channel, ts = place.split("|")
-        thread = self.slack.workspace.channels[channel].message(ts).get("thread_ts", ts)
-        return next(each for each in self.slack.thread(channel, thread) if each["ts"] == ts)
+        at = Spot.parse(place)
+        thread = self.slack.workspace.channels[at.channel].message(at.ts).get("thread_ts", at.ts)
+        return next(each for each in self.slack.thread(at.channel, thread) if each["ts"] == at.ts)
 
     async def stored(self, record: Approval) -> Approval:
         """An approval as it is stored now."""

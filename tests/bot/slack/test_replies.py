@@ -11,7 +11,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.people import People, person_of
 from bot.slack.replies import Posted, Refused, Replies, Retry, Uncertain, web_client
-from bot.turns import Thread
+from bot.turns import Spot, Thread
 from tests.bot.slack.samples import NOW, approval, payload
 
 HELLO = blocks.answer("hello")[0]
@@ -27,7 +27,8 @@ async def test_a_post_is_found_again_by_its_id(slack: LocalSlack, replies: Repli
     channel = Thread(general(slack))
     top = await replies.post(channel, HELLO, id="o:1")
     assert isinstance(top, Posted)
-    thread = Thread(*top.place.split("|"))
+    spot = Spot.parse(top.place)
+    thread = Thread(spot.channel, spot.ts)
     reply = await replies.post(thread, HELLO, id="o:2")
     assert isinstance(reply, Posted)
     assert await replies.find(channel, id="o:1") == top
