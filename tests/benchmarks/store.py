@@ -1,14 +1,13 @@
 """Turns and decisions through Redis, beside bare redis-py doing the least that could do.
 
 A turn puts a message, takes its session in hand, answers, stores and gives it back, with a runner
-that was built before, as a process has it. The floor of a turn reads once and writes once after the
-message was put; that of a click reads and writes an approval. Round trips are commands written to a
-socket, bytes are those the server counts.
+that was built before, as a process has it. `bare.py` has the floors. The goals are ratios to the
+one that keeps the shape of sessions; those to the one that keeps the words only stand beside them.
+Round trips are commands written to a socket, bytes are those the server counts.
 """
 
 import asyncio
 import itertools
-import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -41,6 +40,7 @@ from bot.playground import LocalSlack
 from bot.slack.replies import Replies, web_client
 from bot.turns import Thread, session_key
 from bot.worker import Worker
+from tests.benchmarks.bare import BareStore, ThinStore
 from tests.benchmarks.timing import interleaved
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import click, session
@@ -124,23 +124,29 @@ async def _measured() -> Figures:
 
 async def _ratios(desk: Desk, raw: Redis) -> Figures:
     slot, numbers = desk.slot, itertools.count()
+    bare, thin = BareStore(raw, TEXT), ThinStore(raw, TEXT)
     works = {
         "turn": lambda: desk.turn(session(next(numbers))),
-        "bare turn": lambda: _bare_turn(raw, next(numbers)),
+        "bare turn": lambda: bare.turn(next(numbers)),
+        "thin turn": lambda: thin.turn(next(numbers)),
         "click": lambda: _click(slot, session(next(numbers))),
-        "bare click": lambda: _bare_click(raw, next(numbers)),
+        "thin click": lambda: thin.click(next(numbers)),
         "opening": lambda: put(slot, key=session(next(numbers))),
-        "pause and resume": lambda: desk.pause(session(next(numbers))),
+        "pause": lambda: desk.pause(session(next(numbers))),
+        "bare pause": lambda: bare.pause(next(numbers)),
+        "thin pause": lambda: thin.pause(next(numbers)),
     }
     cost = await interleaved(works, rounds=5, times=30)
     click = cost["click"] - cost["opening"]
-    turns = 2 * cost["bare turn"] + cost["bare click"]
     return {
         "turn, ours / bare": (cost["turn"] / cost["bare turn"], 2.5, ""),
-        "click, ours / bare": (click / cost["bare click"], 2.5, ""),
-        "pause + resume, ours / bare": (cost["pause and resume"] / turns, 2.5, ""),
+        "click, ours / bare": (click / cost["thin click"], 2.5, ""),
+        "pause + resume, ours / bare": (cost["pause"] / cost["bare pause"], 2.5, ""),
+        "turn, ours / words only": (cost["turn"] / cost["thin turn"], NO_GOAL, ""),
+        "pause + resume / words only": (cost["pause"] / cost["thin pause"], NO_GOAL, ""),
         "turn": (cost["turn"] / 1000, NO_GOAL, "ms CPU"),
         "click": (click / 1000, NO_GOAL, "ms CPU"),
+        "pause + resume": (cost["pause"] / 1000, NO_GOAL, "ms CPU"),
     }
 
 
@@ -152,25 +158,6 @@ async def _served(runner: Runner, key: SessionKey) -> None:
 async def _click(slot: RedisSlot, key: SessionKey) -> None:
     opened = await put(slot, key=key)
     await decide(slot, key, click(opened))
-
-
-async def _bare_turn(raw: Redis, number: int) -> None:
-    name, event = f"t{{{number}}}", json.dumps({"text": TEXT})
-    async with raw.pipeline(transaction=False) as pipe:
-        await pipe.rpush(f"{name}i", event).zadd("ready", {name: 0}).execute()
-    async with raw.pipeline(transaction=False) as pipe:
-        found, *_ = await pipe.lrange(f"{name}i", 0, 0).lrange(f"{name}e", -50, -1).execute()
-    json.loads(found[0])
-    async with raw.pipeline() as pipe:
-        await pipe.rpush(f"{name}e", event, event).lpop(f"{name}i").execute()
-
-
-async def _bare_click(raw: Redis, number: int) -> None:
-    name = f"a{{{number}}}"
-    await raw.hset(name, mapping={"status": "pending", "body": json.dumps({"args": TEXT})})
-    json.loads((await raw.hgetall(name))["body"])
-    async with raw.pipeline() as pipe:
-        await pipe.hset(name, "status", "approved").rpush(f"{name}i", TEXT).execute()
 
 
 async def _round_trips(desk: Desk) -> Figures:

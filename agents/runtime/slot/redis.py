@@ -24,6 +24,7 @@ from redis.exceptions import (
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
 from agents.runtime.slot.batches import Batches
+from agents.runtime.slot.line import Line
 from agents.runtime.slot.port import (
     NO_POSTS,
     SIZE,
@@ -101,7 +102,9 @@ class _Store:
 
     def __init__(self, redis: Client) -> None:
         self._redis: Any = redis
-        self._batches = Batches(self._pipelined)
+        self._batches: Batches | None = None
+        if not isinstance(redis, RedisCluster):
+            self._batches = Batches(Line(redis).exchange)
 
     async def send(self, *commands: Command, apart: bool = False) -> list[Any]:
         """The answers, after one round trip; on a cluster one for the first and one for the rest.
@@ -148,24 +151,21 @@ class _Store:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
-        if not isinstance(self._redis, RedisCluster):
+        if self._batches is not None:
             return await self._batches.send(commands)
         first = await self._first(commands[0])
         if len(commands) == 1 or isinstance(first, Exception):
             return [first]
-        return [first, *await self._pipelined(commands[1:])]
+        pipe = self._redis.pipeline(transaction=False)
+        for command in commands[1:]:
+            pipe.execute_command(*command)
+        return [first, *await pipe.execute(raise_on_error=False)]
 
     async def _first(self, command: Command) -> Any:
         try:
             return await self._redis.execute_command(*command)
         except ResponseError as error:
             return error
-
-    async def _pipelined(self, commands: Sequence[Command]) -> list[Any]:
-        pipe = self._redis.pipeline(transaction=False)
-        for command in commands:
-            pipe.execute_command(*command)
-        return await pipe.execute(raise_on_error=False)
 
 
 class RedisSlot:

@@ -1,0 +1,85 @@
+"""Commands to one server in one round trip: a pipeline of redis-py without its bookkeeping.
+
+Connections, their pool, parsing and retries are redis-py's. What its pipeline does besides (a timer
+for each answer, a task to clean up, statistics) costs more than all the rest of a trip.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+import hiredis
+from redis.asyncio import Redis
+from redis.exceptions import (
+    ResponseError,
+    TimeoutError,  # noqa: A004
+)
+
+from agents.runtime.slot.port import Command
+
+_pack: Callable[[Command], bytes] = cast(Any, hiredis).pack_command
+
+
+class Line:
+    """Exchanges with the server behind a client, on connections of its pool."""
+
+    def __init__(self, redis: Redis) -> None:
+        """Use what the client uses."""
+        self._pool: Any = redis.connection_pool
+        self._parsers: Any = redis.response_callbacks
+
+    async def exchange(self, commands: Sequence[Command]) -> list[Any]:
+        """The answers in order, refusals among them; tried again when the connection breaks.
+
+        One try may take as long as the client's `socket_timeout`.
+        """
+        packed = b"".join(map(_pack, commands))
+        connection = await self._connection()
+        try:
+            answers = await connection.retry.call_with_retry(
+                partial(_told, connection, packed, len(commands)),
+                partial(_broken, connection),
+            )
+        finally:
+            await self._pool.release(connection)
+        return [self._parsed(*both) for both in zip(commands, answers, strict=True)]
+
+    async def _connection(self) -> Any:
+        """A connection that answers; who has to wait for one waits in the pool."""
+        pool = self._pool
+        if not pool.can_get_connection():
+            return await pool.get_connection()
+        connection = pool.get_available_connection()
+        try:
+            await pool.ensure_connection(connection)
+        except BaseException:
+            await pool.release(connection)
+            raise
+        return connection
+
+    def _parsed(self, command: Command, answer: Any) -> Any:
+        parse = self._parsers.get(command[0])
+        return answer if parse is None or isinstance(answer, Exception) else parse(answer)
+
+
+async def _told(connection: Any, packed: bytes, count: int) -> list[Any]:
+    """What the server answers to packed commands."""
+    try:
+        async with asyncio.timeout(connection.socket_timeout):
+            await connection.send_packed_command(packed)
+            return [await _answer(connection) for _ in range(count)]
+    except asyncio.TimeoutError as error:  # noqa: UP041 - not redis-py's of that name
+        raise TimeoutError("the server took too long") from error
+
+
+async def _broken(connection: Any, error: Exception) -> None:
+    await connection.disconnect(error=error)
+
+
+async def _answer(connection: Any) -> Any:
+    try:
+        return await connection.read_response(timeout=math.inf)
+    except ResponseError as error:
+        return error
