@@ -1,0 +1,75 @@
+"""The scripts of the index: what has to be one step in the store."""
+
+CLAIM = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local most, until_ = tonumber(ARGV[1]), ''
+local due = redis.call('ZCOUNT', KEYS[1], '-inf', now)
+local skipped = due > most and time[2] % (due - most + 1) or 0
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', skipped, most)
+for _, member in ipairs(found) do
+  redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), member)
+  until_ = redis.call('ZSCORE', KEYS[1], member)
+end
+return { until_, found }
+"""
+"""CLAIM{due}(n, lease): what is due, moved `lease` ms into the future, and that moment.
+
+The moment is exact to the microsecond, so that no two claims share one. When more is due than is
+asked for, it begins anywhere, so that nothing that is due now waits for what sorts before it.
+"""
+
+RING = """#!lua
+redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+redis.call('LPUSH', KEYS[2], 1)
+redis.call('LTRIM', KEYS[2], 0, ARGV[3] - 1)
+return redis.call('EXPIRE', KEYS[2], ARGV[4])
+"""
+"""RING{ready, wake}(when, member, tokens, seconds): due, and whoever waits is woken."""
+
+DONE = """#!lua flags=allow-oom
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+return redis.call('ZREM', KEYS[1], ARGV[1])
+"""
+"""DONE{due}(member, score): struck off, unless somebody rang since it was claimed."""
+
+HOLD = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+return redis.call('PEXPIRE', KEYS[1], ARGV[3])
+"""
+"""HOLD{due}(member, delay, lifetime): not before `delay` ms from now by the store's clock."""
+
+LATER = """#!lua flags=allow-oom
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[3] then return 0 end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+"""
+"""LATER{due}(member, delay, score): due `delay` ms from now by the store's clock, unless somebody
+rang since it was claimed."""
+
+NOTE = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+return redis.call('ZADD', KEYS[1], time[1] * 1000 + math.floor(time[2] / 1000), ARGV[1])
+"""
+"""NOTE{dead}(member): noted with the moment it happened, by the store's clock."""
+
+MARK = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local since, emptied = unpack(redis.call('HMGET', KEYS[1], 'since', 'emptied'))
+local lost = ARGV[2] == '1' or (ARGV[1] ~= '' and ARGV[1] ~= since)
+if not since then
+  since = (ARGV[1] ~= '' or redis.call('DBSIZE') == 0) and string.format('%d', now) or '0'
+  redis.call('HSET', KEYS[1], 'since', since)
+end
+if emptied or not lost then return { since, emptied or '0', 0 } end
+redis.call('HSET', KEYS[1], 'emptied', now)
+return { since, string.format('%d', now), 1 }
+"""
+"""MARK{boot}(known, lost): since when the store remembers, when it was found emptied, and whether
+this call found it. Whoever knows another `since` from before has seen it emptied; so has who says
+`lost`. A store that is marked late remembers since 0: nobody knows."""
