@@ -38,6 +38,10 @@ RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
 SOON = 0.1
 """Seconds, doubled each time, until a session that somebody else has is looked at again."""
+AGAIN = 0.5
+"""Seconds between two looks whether a store that went away answers again."""
+TRIES = 3
+"""How often a turn that the store left alone goes on, before it is put off for a whole lease."""
 GIVE_UP = 6
 """After so many failures in a row a turn is given up."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
@@ -139,16 +143,17 @@ class Worker:
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
         self._met: dict[SessionKey, int] = {}
-        self._stopping = False
-        self._handed_on: list[SessionKey] = []
+        self._stopping = asyncio.Event()
 
     async def run(self, stopping: asyncio.Event, *, grace: float = GRACE) -> None:
         """Claim and work until `stopping` is set, then end what is in hand or hand it back."""
+        self._stopping = stopping
         stop = asyncio.create_task(stopping.wait())
         try:
-            while not stop.done():
+            while not stopping.is_set():
                 await self._claim(stop)
         finally:
+            stopping.set()  # also when it ends otherwise: no turn begins any more
             stop.cancel()
             await self._let_end(grace)
 
@@ -178,9 +183,6 @@ class Worker:
 
     def _take(self, claim: Claim) -> None:
         """Start a turn; one that is in hand already is started once more when it has ended."""
-        if self._stopping:
-            self._handed_on.append(claim.key)
-            return
         self._claims[claim.key] = claim
         if claim.key not in self._turns:
             self._start(claim.key)
@@ -198,57 +200,75 @@ class Worker:
 
     async def _let_end(self, grace: float) -> None:
         """Wait for the turns in hand; what lasts too long is cancelled, and handed back."""
-        self._stopping = True
-        self._handed_on += self._claims
-        self._claims = {}
-        if self._turns:
-            await asyncio.wait(self._turns.values(), timeout=grace)
+        end = time.monotonic() + grace
+        while self._turns and (left := end - time.monotonic()) > 0:
+            await asyncio.wait(self._turns.values(), timeout=left)
+        late, self._claims = self._claims, {}
         for _ in range(CANCELLATIONS):
             for task in self._turns.values():
                 task.cancel()
             if self._turns:
                 await asyncio.wait(self._turns.values(), timeout=1)
         with contextlib.suppress(StoreUnavailable):
-            rings = [each for key in self._handed_on for each in self._index.ring(key)]
-            await self._index.send(rings)
+            await self._index.send([each for key in late for each in self._index.ring(key)])
 
     async def _work(self, claim: Claim) -> None:
         """One claimed session; whatever happens, it is looked at again if there is a reason."""
+        tries = 0
         with logs.bound(session=str(claim.key)):
-            try:
-                await self._look_after(claim)
-            except SessionBusy:
-                logs.info("turn.busy")
-                await self._put_off(claim)
-            except StoreUnavailable as raised:
-                logs.warning("store.unavailable", error=raised)
+            while not await self._over(claim, tries):
+                tries += 1
+                await self._store_answers()
 
-    async def _put_off(self, claim: Claim) -> None:
-        """Look again soon: whoever has the session may have seen its inbox for the last time."""
-        met = self._met[claim.key] = self._met.get(claim.key, 0) + 1
-        pause = min(SOON * 2 ** min(met, 10), self._lease / 1000)
-        with contextlib.suppress(StoreUnavailable):
-            await self._index.send(self._index.over(claim, pause=pause))
+    async def _over(self, claim: Claim, tries: int) -> bool:
+        """Have a turn, or let others have it when all stops; False when the store is away."""
+        try:
+            if self._stopping.is_set():
+                await self._index.send(self._index.ring(claim.key))
+            elif tries < TRIES:
+                await self._look_after(claim)
+            else:
+                await self._index.send(self._index.over(claim, pause=self._lease / 1000))
+        except StoreUnavailable as raised:
+            logs.warning("store.unavailable", error=raised)
+            return False
+        return True
+
+    async def _store_answers(self) -> None:
+        """Wait until the store answers, for a moment at least."""
+        answers = False
+        while not answers:
+            await asyncio.sleep(AGAIN)
+            answers = await self._index.answers()
 
     async def _look_after(self, claim: Claim) -> None:
         """Work through a claimed session, and say when it has to be looked at again."""
         key = claim.key
         try:
             await self._turn(claim)
-        except (SessionBusy, StoreUnavailable):
+        except StoreUnavailable:
             raise
+        except SessionBusy:
+            logs.info("turn.busy")
+            pause = self._pause_met(key)
         except (Exception, asyncio.CancelledError) as raised:
-            if self._stopping and isinstance(raised, asyncio.CancelledError):
+            if self._stopping.is_set() and isinstance(raised, asyncio.CancelledError):
                 await self._index.send(self._index.ring(key))
                 raise
             pause = self._pause_after(key, raised)
             passing = isinstance(raised, SessionConflict | ModelUnavailable)
             if self._failures[key] >= GIVE_UP and not passing:
                 pause = await self._bury(key)
-            await self._index.send(self._index.over(claim, pause=pause))
         else:
             self._failures.pop(key, None)
             self._met.pop(key, None)
+            return
+        await self._index.send(self._index.over(claim, pause=pause))
+
+    def _pause_met(self, key: SessionKey) -> float:
+        """Seconds until a busy session is looked at again: who has it may never look again."""
+        met = self._met[key] = self._met.get(key, 0) + 1
+        return min(SOON * 2 ** min(met, 10), self._lease / 1000)
 
     async def _turn(self, claim: Claim) -> None:
         """Work through a session in hand: what is owed already, then its inbox."""
@@ -283,7 +303,7 @@ class Worker:
     async def _give_back(self, held: Held, claim: Claim, *, pause: float | None) -> None:
         """Let go of a session, say when it is due again, and take the next one, all at once."""
         over = self._index.over(claim, pause=pause)
-        more = () if self._stopping else self._index.claiming(1, lease=self._lease)
+        more = () if self._stopping.is_set() else self._index.claiming(1, lease=self._lease)
         told = await held.release(index=[*over, *more])
         for each in await self._index.claimed(told[len(over) :], lease=self._lease) if more else ():
             self._take(each)

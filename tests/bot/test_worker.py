@@ -2,145 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 
-import aiohttp
 import pytest
 
-from agents import (
-    Agent,
-    Companions,
-    Entry,
-    ModelUnavailable,
-    Post,
-    Runner,
-    SessionKey,
-    SessionService,
-)
+from agents import Companions, Entry, ModelUnavailable, Post, SessionKey
 from agents.runtime.held import hold
 from agents.runtime.slot.port import Commit
-from agents.runtime.slot.redis import Client, RedisSlot, connect
+from agents.runtime.slot.redis import Client, RedisSlot
 from agents.runtime.testing import ScriptedModel, call
 from bot import worker as worker_module
-from bot.approvals.scene import Rules
-from bot.approvals.secretary import Secretary
 from bot.index import Index
-from bot.outbox import NOT_SHOWN, Outbox
-from bot.playground import ANA, BOT, LocalSlack
-from bot.slack.replies import Replies, web_client
-from bot.turns import Thread, Turn, session_key
-from bot.worker import GONE, Worker, farewell
+from bot.outbox import NOT_SHOWN
+from bot.playground import ANA
+from bot.turns import Turn, session_key
+from bot.worker import GONE
+from tests.bot.river import TEAM, River
 from tests.trips import trips
-
-TEAM = "T0LOCALWORK"
-
-
-@dataclass
-class River:
-    """A thread of Ana's, its session, and what a worker is made of."""
-
-    slack: LocalSlack
-    slot: RedisSlot
-    index: Index
-    replies: Replies
-    thread: Thread
-    asked: int = 0
-
-    @property
-    def key(self) -> SessionKey:
-        """The session of the thread."""
-        return session_key(team=TEAM, agent="helper", thread=self.thread)
-
-    async def ask(self, text: str = "hello") -> None:
-        """Put a message into the session, and ring."""
-        self.asked += 1
-        turn = Turn(id=f"m:{self.asked}", session=self.key, author=ANA.id, text=text)
-        await self.slot.ingest(self.key, turn.entry(), index=self.index.ring(self.key))
-
-    def said(self) -> list[str]:
-        """What the bot said in the thread, in order."""
-        thread = self.slack.thread("expenses", self.thread.ts)
-        return [each["text"] for each in thread if each["user"] == BOT.id]
-
-    async def hears(self, *texts: str) -> None:
-        """Wait until the bot said exactly this."""
-        await self.slack.wait_for(lambda: self.said() == list(texts))
-
-    def runner(self, agent: Agent, companion=None) -> Runner:
-        """A runner of an agent on the store."""
-        given = {"companion": companion} if companion else {}
-        return Runner(
-            agent=agent,
-            session_service=SessionService(self.slot, tenant=TEAM),
-            tenant=TEAM,
-            **given,
-        )
-
-    @asynccontextmanager
-    async def worker(
-        self,
-        model: ScriptedModel,
-        *,
-        tools: Sequence = (),
-        name: str = "helper",
-        grace: float = 5.0,
-        failing: Sequence[BaseException] = (),
-        concurrency: int = 16,
-        lease: int = 600,
-    ) -> AsyncIterator[Worker]:
-        """A worker at work; the first commits fail with `failing`."""
-        secretary = Secretary(
-            slot=self.slot,
-            rules=lambda key: Rules(due=self.index.approval_due),
-            ring=self.index.ring,
-            nonces=iter(str, "never"),
-        )
-        faults = list(failing)
-
-        def companion(key, story, *, new, now) -> Companions:
-            if faults:
-                raise faults.pop(0)
-            return secretary.companions(key, story, new=new, now=now)
-
-        agent = Agent(name="helper", model=model, tools=tools)
-        worker = Worker(
-            index=self.index,
-            runners={name: self.runner(agent, companion)},
-            farewell=self.runner(farewell(), companion),
-            secretary=secretary,
-            outbox=Outbox(slot=self.slot, replies=self.replies),
-            owner=f"worker-{id(model)}",
-            lease=lease,
-            concurrency=concurrency,
-        )
-        stopping = asyncio.Event()
-        task = asyncio.create_task(worker.run(stopping, grace=grace))
-        try:
-            yield worker
-        finally:
-            stopping.set()
-            await task
-
-
-@pytest.fixture
-async def store(store_url: str) -> AsyncIterator[Client]:
-    """A client of the empty store."""
-    client = connect(store_url)
-    yield client
-    await client.aclose()
-
-
-@pytest.fixture
-async def river(store: Client) -> AsyncIterator[River]:
-    """A thread of Ana's in #expenses."""
-    async with LocalSlack() as slack, aiohttp.ClientSession() as session:
-        said = await slack.say("ana", "expenses", "hello")
-        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
-        thread = Thread(said.message["channel"], said.ts)
-        yield River(slack, RedisSlot(store), Index(store), replies, thread)
 
 
 async def test_messages_are_answered_in_order(river: River):

@@ -1,0 +1,31 @@
+"""What tests of the bot's own parts share."""
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from agents.runtime.slot.redis import Client, RedisSlot, connect
+from bot.index import Index
+from bot.playground import LocalSlack
+from bot.slack.replies import Replies, web_client
+from bot.turns import Thread
+from tests.bot.river import River
+
+
+@pytest.fixture
+async def store(store_url: str) -> AsyncIterator[Client]:
+    """A client of the empty store."""
+    client = connect(store_url)
+    yield client
+    await client.aclose()
+
+
+@pytest.fixture
+async def river(store: Client) -> AsyncIterator[River]:
+    """A thread of Ana's in #expenses."""
+    async with LocalSlack() as slack, aiohttp.ClientSession() as session:
+        said = await slack.say("ana", "expenses", "hello")
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
+        thread = Thread(said.message["channel"], said.ts)
+        yield River(slack, RedisSlot(store), Index(store), replies, thread)
