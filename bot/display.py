@@ -20,7 +20,7 @@ from bot.turns import Spot, Thread
 
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
-PROMPTS = ("reminder", "escalation", "moved_on", "ruling")
+PROMPTS = ("reminder", "escalation", "succession", "moved_on", "ruling")
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ Event = Literal[
     "approval.decided",
     "approval.refused",
     "approval.expired",
+    "approval.passed_on",
     "approval.unreadable",
     "outbox.posted",
     "outbox.retried",

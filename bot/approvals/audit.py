@@ -54,6 +54,9 @@ def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
     for each in after.escalations[before.escalated : after.escalated]:
         named: Json = {"names": list(each.names)}
         entries.append(_entry("approval.escalated", after, at=now) | named)
+    if after.heirs != before.heirs:
+        heirs: Json = {"names": list(after.heirs)}
+        entries.append(_entry("approval.passed_on", after, at=now) | heirs)
     return entries
 
 

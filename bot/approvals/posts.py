@@ -67,7 +67,21 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
         for kind, mark in made
         for copy in before.copies
     )
+    if after.heirs != before.heirs:
+        under += _inherited(before, after)
     return (*under, *(card(after, copy) for copy in after.copies[len(before.copies) :]))
+
+
+def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
+    """Under each card but those of people who were let go: that others may decide as well now."""
+    body = {"kind": "succession", "approval": after.id}
+    there = [c for c in before.copies if not is_person(c.channel) or _asked(after, c.channel)]
+    mark = f"h{after.rev}"
+    return tuple(Post(id=f"{c.post}@{mark}", body={**body}, after=c.post) for c in there)
+
+
+def _asked(approval: Approval, person: str) -> bool:
+    return person in approval.policy.approvers
 
 
 def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:

@@ -8,7 +8,7 @@ unknown  -> done | cancelled | started (by a named person)
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Literal
@@ -95,7 +95,8 @@ class Approval(Frozen):
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
     the model left out, `secrets` those that no card shows, `changes` what is different since people
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
-    whether it happened. `tried` is the last attempt that did not count, so that another one at the
+    whether it happened. `heirs` are the default approvers who were asked because too few of the
+    others were left. `tried` is the last attempt that did not count, so that another one at the
     same moment is another change. `unsaved`: nothing of this was on a disk when it was asked.
     """
 
@@ -114,6 +115,7 @@ class Approval(Frozen):
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     unknown: bool = False
+    heirs: tuple[str, ...] = ()
     payload_schema: dict[str, JsonValue] | None = None
     form: tuple[str, ...] = ()
     payload: dict[str, JsonValue] | None = None
@@ -250,20 +252,46 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
         approval.escalated,
     ):
         return None
-    policy, copies = approval.policy, list(approval.copies)
+    policy, people = approval.policy, list[str]()
     for each in approval.escalations[approval.escalated : escalated]:
         policy = policy.widened(each.names, each.people)
-        if all(copy.private for copy in copies):
-            there = {copy.channel for copy in copies}
-            new = (person for person in each.people if person not in there)
-            copies += [Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(copies))]
+        people += each.people
     changes = {
         "reminded": reminded,
         "escalated": escalated,
         "policy": policy,
-        "copies": tuple(copies),
+        "copies": (*approval.copies, *_more_copies(approval, list(dict.fromkeys(people)))),
     }
     return _next(approval, "pending", changes)
+
+
+def inherited(
+    approval: Approval, names: Sequence[str], people: Sequence[str], *, gone: frozenset[str]
+) -> Approval:
+    """The approval when these names may decide as well, in place of people who are `gone`.
+
+    Whoever of them voted stays in the rules, so that the vote counts on.
+    """
+    unheard = gone - {vote.person for vote in approval.votes}
+    policy = approval.policy.without(gone, unheard).widened(names, people)
+    if policy.notified is not None:
+        notified = tuple(dict.fromkeys((*policy.notified, *people)))
+        policy = policy.model_copy(update={"notified": notified})
+    changes = {
+        "heirs": tuple(dict.fromkeys((*approval.heirs, *names))),
+        "policy": policy,
+        "copies": (*approval.copies, *_more_copies(approval, people)),
+    }
+    return _next(approval, "pending", changes)
+
+
+def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
+    """Cards for those among these people who do not see one where it is."""
+    if not all(copy.private for copy in approval.copies):
+        return ()
+    there = {copy.channel for copy in approval.copies}
+    new = (person for person in people if person not in there)
+    return tuple(Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(approval.copies)))
 
 
 def next_look(approval: Approval) -> int | None:

@@ -106,15 +106,20 @@ def chosen(
 
 
 def resolve(
-    policies: Sequence[ApprovalPolicy], *, defaults: Defaults, requester: str
+    policies: Sequence[ApprovalPolicy],
+    *,
+    defaults: Defaults,
+    requester: str,
+    besides: Sequence[str] = (),
 ) -> Policy | NoApprovers:
     """The policy for one question; `policies` have their tiers chosen.
 
-    Names that nobody knows stand for nobody, and never make way for the default approvers.
+    The names `besides` are as good as those of every rule. Names that nobody knows stand for
+    nobody, and never make way for the default approvers.
     """
     own = all(policy.self_approval for policy in policies) and defaults.self_approval
     excluded = defaults.barred if own else defaults.barred | {requester}
-    rules = _rules(policies, defaults)
+    rules = _rules(policies, defaults, besides)
     for rule in rules:
         present = max(_present(quota, defaults.groups, excluded) for quota in rule)
         if not any(_present(q, defaults.groups, excluded) >= q.count for q in rule):
@@ -177,7 +182,8 @@ def unsettled(
         return ""
     if not reached(approval.policy, votes):
         return "somebody who approved may not decide about this any more"
-    now = resolve(policies, defaults=defaults, requester=approval.requester)
+    heirs = [name for name in approval.heirs if name in defaults.approvers]
+    now = resolve(policies, defaults=defaults, requester=approval.requester, besides=heirs)
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
     today = {name for p in policies for names in p.escalate.values() for name in names}
@@ -224,7 +230,9 @@ def _alone(policy: ApprovalPolicy, everybody: Sequence[str]) -> ApprovalPolicy:
     return replace(policy, approvers=approvers, notify=None, escalate={})
 
 
-def _rules(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[tuple[Quota, ...], ...]:
+def _rules(
+    policies: Sequence[ApprovalPolicy], defaults: Defaults, besides: Sequence[str]
+) -> tuple[tuple[Quota, ...], ...]:
     """One rule for each policy with names; those without only raise the number."""
     nameless = [p.quorum for p in policies if not (p.approvers or p.any_of)]
     least = max(1, defaults.quorum, *nameless)
@@ -232,9 +240,9 @@ def _rules(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[tupl
     for policy in policies:
         if policy.any_of:
             told = policy.any_of.items()
-            rule = tuple(Quota(names=(name,), count=max(n, least)) for name, n in told)
+            rule = tuple(Quota(names=(name, *besides), count=max(n, least)) for name, n in told)
         elif policy.approvers:
-            names = tuple(dict.fromkeys(policy.approvers))
+            names = tuple(dict.fromkeys((*policy.approvers, *besides)))
             rule = (Quota(names=names, count=max(policy.quorum, least)),)
         else:
             continue

@@ -85,6 +85,14 @@ class Policy(Frozen):
         """Whether a person who stands for these names may decide."""
         return person in self.names or not self.names.isdisjoint(names)
 
+    def without(self, people: frozenset[str], unheard: frozenset[str]) -> "Policy":
+        """The same policy when these people are not asked any more; `unheard` give no right."""
+        rules = tuple(
+            tuple(quota.model_copy(update={"names": _left(quota.names, unheard)}) for quota in rule)
+            for rule in self.demands
+        )
+        return self.model_copy(update={"rules": rules, "approvers": _left(self.approvers, people)})
+
     def widened(self, names: Sequence[str], people: Sequence[str]) -> "Policy":
         """The same policy when these names may decide as well, each vote as good as another."""
         rules = tuple(
@@ -96,6 +104,10 @@ class Policy(Frozen):
         )
         approvers = tuple(dict.fromkeys((*self.approvers, *people)))
         return self.model_copy(update={"rules": rules, "approvers": approvers})
+
+
+def _left(names: Iterable[str], gone: frozenset[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in gone)
 
 
 def newest(votes: Iterable[Vote]) -> Mapping[str, Vote]:

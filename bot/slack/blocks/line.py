@@ -29,8 +29,8 @@ NAMES_LIMIT = 400
 def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
     """The line under a card that brings it to mind; for an `escalation` to others as well.
 
-    `moved_on` says that somebody, `by`, wrote where it was asked; `ruling` that it was taken out of
-    people's hands.
+    `succession` says that default approvers stand in, `moved_on` that somebody, `by`, wrote where
+    it was asked; `ruling` that it was taken out of people's hands.
     """
     until = f" until {moment(approval.deadline)}" if approval.deadline else ""
     if kind == "moved_on":
@@ -41,6 +41,9 @@ def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
     elif kind == "escalation" and approval.escalated:
         names = approval.escalations[approval.escalated - 1].names
         told = f"{mentions(names)} may decide this as well now{until}."
+    elif kind == "succession" and approval.heirs:
+        told = f"Too few of those who were asked may still decide: {mentions(approval.heirs)}"
+        told = f"{told} may decide this as well now{until}."
     else:
         told = f"{mentions(waited_for(approval))}: this still waits for a decision{until}."
     return Rendered(told, [small(told)])

@@ -1,0 +1,159 @@
+"""What becomes of a request when too few of those who were asked may still decide.
+
+People leave, become guests, or lose the group that gave them the right. Then a request goes to the
+default approvers; without enough of them it is closed, and everybody concerned hears of it at once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+
+from agents import SessionKey, Slot, StoreUnavailable
+from bot import logs
+from bot.approvals import posts
+from bot.approvals.decide import pauses
+from bot.approvals.decision import change
+from bot.approvals.records import readable
+from bot.approvals.request import Approval, Command, closed, inherited, late
+from bot.approvals.terms import Quota, Vote, in_favour, is_person, newest, standing
+from bot.turns import thread_of
+
+Able = Mapping[str, frozenset[str]]
+"""Who may decide now behind each name: of a person themselves, or nobody."""
+
+LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
+"""Who may decide behind names, so many of each at the most; None when nobody can say."""
+
+Follow = Callable[[Approval], Sequence[Command]]
+"""The index commands that go with a change: the session is due, and those asked now find it."""
+
+PASSED_ON = (
+    "Too few of those who were asked about request {} may still decide, so the default approvers"
+    " are asked as well."
+)
+NOBODY = (
+    "Nobody is left who may decide about request {}, so it is closed and does not run. An operator"
+    " can name approvers."
+)
+
+
+async def pass_on(
+    slot: Slot,
+    key: SessionKey,
+    approval_id: str,
+    *,
+    heirs: Sequence[str],
+    look_up: LookUp,
+    follow: Follow,
+) -> bool:
+    """Do what has to be done about an open request; `heirs` are the default approvers.
+
+    False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
+    several processes at once: one of them changes the record, tells of it, and writes the log.
+    """
+    for _ in pauses():
+        view = await slot.read(key, parts=("approvals",), only=(approval_id,))
+        approval = readable(view.approvals).get(approval_id) if view else None
+        if view is None or approval is None or approval.status != "pending":
+            return True
+        if late(approval, now=view.now):
+            return True
+        able = await look_up(_names(approval, heirs), _most(approval))
+        if able is None:
+            return False
+        after = succeeded(approval, able, heirs=heirs, now=view.now)
+        if after is None:
+            return True
+        text = (PASSED_ON if after.status == "pending" else NOBODY).format(approval.reference)
+        home, asker = thread_of(key), approval.requester
+        told = posts.notice(f"heirs:{approval.id}:{after.rev}", home, text=text, asker=asker)
+        changed = change(approval, after, now=view.now, head=view.audit_head)
+        changed = replace(changed, posts=(*changed.posts, told), index=follow(after))
+        if (await slot.decide(key, changed)).kind == "ok":
+            _log(after)
+            return True
+    raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+
+def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int) -> Approval | None:
+    """The approval when too few may still decide, or None where enough can.
+
+    The heirs may decide from now on beside those who are left. When they are too few as well it is
+    closed, unless an escalation to come brings enough.
+    """
+    if meetable(approval, able):
+        return None
+    excluded = _excluded(approval)
+    names = [name for name in heirs if able[name] - excluded]
+    people = tuple(dict.fromkeys(p for name in names for p in sorted(able[name] - excluded)))
+    after = inherited(approval, names, people, gone=_gone(approval, able))
+    if not approval.policy.names.issuperset(names) and meetable(after, able):
+        return after
+    policy = after.policy
+    for each in approval.escalations[approval.escalated :]:
+        policy = policy.widened(each.names, each.people)
+    if meetable(after.model_copy(update={"policy": policy}), able):
+        return None
+    return closed(approval, "cancelled", now=now, why="nobody")
+
+
+def meetable(approval: Approval, able: Able) -> bool:
+    """Whether votes that were cast and people who may still vote can be enough for each rule.
+
+    A vote stays counted when its person loses the right afterwards; whether it is good enough to
+    start on is looked at once more right before the call runs. Whoever voted otherwise, and still
+    may, can think again.
+    """
+    barred = _excluded(approval)
+    cast = [vote for vote in newest(approval.votes).values() if vote.confirmed]
+    alike = [in_favour(approval.votes, vote.payload) for vote in cast]
+    return any(
+        all(
+            any(_possible(quota, votes, able, barred=barred) >= quota.count for quota in rule)
+            for rule in approval.policy.demands
+        )
+        for votes in (*alike, ())
+    )
+
+
+def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]) -> int:
+    """How many people could come to count for a quota, all with the same values."""
+    left = {person for name in quota.names for person in able.get(name, ())} - barred
+    return len(left) + standing(quota, [vote for vote in votes if vote.person not in left])
+
+
+def _excluded(approval: Approval) -> frozenset[str]:
+    """Who may not decide whatever right they have: whoever asked, unless that is allowed."""
+    return frozenset(() if approval.policy.self_approval else (approval.requester,))
+
+
+def _gone(approval: Approval, able: Able) -> frozenset[str]:
+    """Those who were asked and may not decide any more, as far as that is known.
+
+    Of a name that many stand for only the first ones were looked up.
+    """
+    policy = approval.policy
+    left = frozenset(person for people in able.values() for person in people)
+    whole = all(len(able[name]) < _most(approval) for name in policy.names)
+    asked = policy.names.union(policy.approvers if whole else ())
+    return frozenset(name for name in asked - left if is_person(name))
+
+
+def _names(approval: Approval, heirs: Sequence[str]) -> tuple[str, ...]:
+    """Everybody whose right counts: of the policy, of what it escalates to, and the heirs."""
+    later = (name for each in approval.escalations for name in (*each.names, *each.people))
+    return tuple(dict.fromkeys((*sorted(approval.policy.names), *heirs, *later)))
+
+
+def _most(approval: Approval) -> int:
+    """How many who may decide behind one name are as good as any number of them."""
+    counts = (quota.count for rule in approval.policy.demands for quota in rule)
+    return max(counts) + len(approval.votes) + 1
+
+
+def _log(after: Approval) -> None:
+    """One line for operators, about the request and not about people."""
+    tool = f"{after.agent}.{after.tool}"
+    if after.status == "pending":
+        logs.warning("approval.passed_on", approval=after.id, session=after.session, tool=tool)
+    else:
+        logs.error("settings.unsafe", gap="no_approvers", approval=after.id, tool=tool)

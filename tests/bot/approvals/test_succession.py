@@ -1,0 +1,293 @@
+"""When those who were asked may not decide any more: who is asked then, and who hears of it."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+import pytest
+
+from agents import ApprovalPolicy, Slot
+from bot.approvals.decide import decide
+from bot.approvals.request import Approval, Copy, Escalation
+from bot.approvals.resolve import Defaults, unsettled
+from bot.approvals.succession import meetable, pass_on, succeeded
+from bot.approvals.terms import Policy, Quota, Vote
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
+
+HEIRS = ("UDEE", "UEVE")
+FINANCE = Policy(approvers=("UFAY", "UFIN"), rules=((Quota(names=("finance",), count=2),),))
+EITHER = Policy(
+    approvers=("UCFO", "UFAY", "UFIN"),
+    rules=((Quota(names=("UCFO",)), Quota(names=("finance",), count=2)),),
+)
+BOTH = Policy(
+    approvers=("UBOSS", "UFAY"),
+    rules=((Quota(names=("UBOSS",)),), (Quota(names=("finance",)),)),
+)
+TWO = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
+OWN = Policy(approvers=("UBOSS", "UASK"), self_approval=True)
+
+
+def able(*people: str, **groups: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """Who may decide now: these people, and those of groups."""
+    every = {"UBOSS", "UCFO", "UVP", "UASK", "UDEE", "UEVE", *people}
+    found = {name: frozenset({name} & {*people}) for name in every}
+    return found | {"finance": frozenset()} | {n: frozenset(p) for n, p in groups.items()}
+
+
+def yes(person: str, **more) -> Vote:
+    """Somebody approved."""
+    return Vote(person=person, confirmed=True, at=ASKED, **more)
+
+
+@pytest.mark.parametrize(
+    ("policy", "votes", "left", "expected"),
+    [
+        pytest.param(Policy(approvers=("UBOSS", "UCFO")), (), able("UCFO"), True, id="one is left"),
+        pytest.param(Policy(approvers=("UBOSS", "UCFO")), (), able(), False, id="nobody is left"),
+        pytest.param(TWO, (), able("UCFO"), False, id="one of two is left"),
+        pytest.param(TWO, (yes("UBOSS"),), able("UCFO"), True, id="who left had voted"),
+        pytest.param(TWO, (yes("UBOSS"),), able("UBOSS"), False, id="who voted counts once"),
+        pytest.param(
+            TWO, (yes("UBOSS", payload={"d": 1}),), able("UCFO"), True, id="the same can be entered"
+        ),
+        pytest.param(
+            Policy(approvers=("UBOSS", "UCFO", "UVP"), quorum=3),
+            (yes("UBOSS", payload={"d": 1}), yes("UCFO", payload={"d": 2})),
+            able("UVP"),
+            False,
+            id="those who left entered different values",
+        ),
+        pytest.param(
+            TWO,
+            (yes("UBOSS"), Vote(person="UBOSS", confirmed=False, at=ASKED)),
+            able("UCFO"),
+            False,
+            id="who left thought again before",
+        ),
+        pytest.param(
+            Policy(approvers=("UBOSS", "UCFO"), rejections=2),
+            (Vote(person="UCFO", confirmed=False, at=ASKED),),
+            able("UCFO"),
+            True,
+            id="who rejected can think again",
+        ),
+        pytest.param(FINANCE, (), able(finance=("UFAY", "UNEW")), True, id="others joined"),
+        pytest.param(FINANCE, (), able(finance=("UFAY",)), False, id="a group grew too small"),
+        pytest.param(
+            FINANCE,
+            (yes("UFIN", names=("finance",)),),
+            able(finance=("UFAY",)),
+            True,
+            id="who left the group had voted",
+        ),
+        pytest.param(FINANCE, (), able(finance=("UFAY", "UASK")), False, id="who asked is in it"),
+        pytest.param(EITHER, (), able("UCFO"), True, id="the other alternative"),
+        pytest.param(EITHER, (), able(finance=("UFAY",)), False, id="neither alternative"),
+        pytest.param(BOTH, (), able("UBOSS"), False, id="one of two rules"),
+        pytest.param(BOTH, (), able("UBOSS", finance=("UFAY",)), True, id="both rules"),
+        pytest.param(OWN, (), able("UASK"), True, id="who asked may decide"),
+    ],
+)
+def test_whether_enough_are_left(policy, votes, left, expected: bool):
+    """Votes that were cast stay counted; beside them only those count who may still vote."""
+    assert meetable(approval(policy=policy, votes=votes), left) == expected
+
+
+LATER = Escalation(at=DEADLINE - 9, names=("UVP",), people=("UVP",))
+DMS = tuple(Copy.numbered("3-0", n, who) for n, who in enumerate(("UBOSS", "UCFO")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "left", "heirs", "status", "asked"),
+    [
+        pytest.param({}, able("UCFO", "UDEE"), HEIRS, None, (), id="enough are left"),
+        pytest.param({}, able(*HEIRS), HEIRS, "pending", HEIRS, id="the heirs"),
+        pytest.param({}, able("UEVE"), HEIRS, "pending", ("UEVE",), id="one heir is gone too"),
+        pytest.param({}, able(), HEIRS, "cancelled", (), id="the heirs are gone too"),
+        pytest.param({}, able(), (), "cancelled", (), id="there are no heirs"),
+        pytest.param(
+            {"policy": TWO}, able("UCFO", "UDEE"), HEIRS, "pending", ("UCFO", "UDEE"), id="together"
+        ),
+        pytest.param({"policy": TWO}, able("UDEE"), HEIRS, "cancelled", (), id="too few heirs"),
+        pytest.param(
+            {"requester": "UDEE"}, able("UDEE"), ("UDEE",), "cancelled", (), id="who asked is heir"
+        ),
+        pytest.param(
+            {}, able(), ("UBOSS", "UCFO"), "cancelled", (), id="those who were asked were the heirs"
+        ),
+        pytest.param(
+            {"escalations": (LATER,)}, able("UVP"), (), None, (), id="others will be asked"
+        ),
+        pytest.param(
+            {"escalations": (LATER,)},
+            able("UVP", "UDEE"),
+            HEIRS,
+            "pending",
+            ("UDEE",),
+            id="heirs come before who would be asked later",
+        ),
+        pytest.param(
+            {"escalations": (LATER,), "escalated": 1}, able("UVP"), (), "cancelled", (), id="was"
+        ),
+        pytest.param(
+            {"policy": FINANCE},
+            able("UDEE", finance=("UFAY",)),
+            HEIRS,
+            "pending",
+            ("UFAY", "UDEE"),
+            id="beside who is left of a group",
+        ),
+    ],
+)
+def test_who_is_asked_then(changes, left, heirs, status, asked):
+    """Default approvers stand in; where they are too few it is closed, and nobody waits."""
+    before = approval(**changes)
+    after = succeeded(before, left, heirs=heirs, now=ASKED + 5)
+    assert (after and after.status) == status
+    if after is None:
+        return
+    assert after.rev == before.rev + 1
+    if status == "pending":
+        assert after.policy.approvers == asked
+        assert succeeded(after, left, heirs=heirs, now=ASKED + 6) is None
+    else:
+        assert (after.why, after.decided_by) == ("nobody", None)
+
+
+@pytest.mark.parametrize(
+    ("copies", "new"),
+    [
+        pytest.param(approval().copies, (), id="a channel has it"),
+        pytest.param(DMS, HEIRS, id="each gets a card"),
+        pytest.param((*DMS, Copy.numbered("3-0", 2, "UDEE")), ("UEVE",), id="one has it"),
+    ],
+)
+def test_who_gets_a_card(copies, new):
+    """Where cards are private, each of those asked now gets one that is new to them."""
+    after = succeeded(approval(copies=copies), able(*HEIRS), heirs=HEIRS, now=ASKED)
+    assert after is not None
+    assert [copy.channel for copy in after.copies[len(copies) :]] == list(new)
+    assert len({copy.post for copy in after.copies}) == len(after.copies)
+
+
+def test_a_vote_of_who_left_counts_on():
+    """With one of two votes cast, the next one decides, though the first voter is gone."""
+    before = approval(policy=Policy(approvers=("UBOSS", "UCFO"), quorum=2), votes=(yes("UBOSS"),))
+    after = succeeded(before, able("UDEE"), heirs=HEIRS, now=ASKED)
+    assert after is not None
+    assert after.policy.entitles("UBOSS")
+    assert not after.policy.entitles("UCFO")
+
+
+@pytest.mark.parametrize(
+    ("defaults", "expected"),
+    [
+        pytest.param(HEIRS, "", id="they are still the default approvers"),
+        pytest.param(("UX",), "nobody may decide about this any more", id="they are not"),
+    ],
+)
+def test_what_heirs_approved_may_start(defaults, expected):
+    """Their word is good enough for the policy of now, in which nobody is left."""
+    after = succeeded(approval(policy=FINANCE), able(*HEIRS), heirs=HEIRS, now=ASKED)
+    assert after is not None
+    policy = (ApprovalPolicy(approvers=("finance",), quorum=2),)
+    told = Defaults(approvers=defaults, groups={"finance": ()})
+    assert unsettled(after, (yes("UDEE"), yes("UEVE")), policy, defaults=told) == expected
+
+
+async def stored(slot: Slot) -> Approval:
+    """The approval as it is now."""
+    view = await slot.read(KEY, parts=("approvals",))
+    assert view is not None
+    return Approval.from_record(view.approvals["3-0"])
+
+
+def looking(*people: str, asked: list | None = None):
+    """A look-up of who may decide, which notes what it is asked for."""
+
+    async def look_up(names, most):
+        (asked if asked is not None else []).append((names, most))
+        return {name: frozenset({name} & {*people}) for name in names}
+
+    return look_up
+
+
+async def passed(slot: Slot, look_up, heirs=HEIRS) -> bool:
+    """Look at the approval once."""
+    return await pass_on(slot, KEY, "3-0", heirs=heirs, look_up=look_up, follow=lambda _: ())
+
+
+async def test_it_is_passed_on_once(slot: Slot, caplog):
+    """Whoever looks, and however often: one change, one line in the log, one notice."""
+    await put(slot)
+    with caplog.at_level(logging.WARNING, logger="countersign"):
+        await asyncio.gather(*(passed(slot, looking(*HEIRS)) for _ in range(5)))
+    after = await stored(slot)
+    assert (after.rev, after.heirs) == (2, HEIRS)
+    assert [record.msg for record in caplog.records] == ["approval.passed_on"]
+    view = await slot.read(KEY, parts=("posts", "audit"))
+    kinds = [str(post.body["kind"]) for post in view.posts]
+    assert sorted(kinds) == ["asked_update", "card_update", "notice", "succession"]
+    assert [entry["type"] for entry, _ in view.audit] == ["approval.passed_on"]
+    assert (await decide(slot, KEY, click(after, "UDEE"))).kind == "decided"
+
+
+async def test_nobody_is_left(slot: Slot, caplog):
+    """It is closed at once: the requester reads it, the model gets an answer, operators a line."""
+    await put(slot)
+    with caplog.at_level(logging.WARNING, logger="countersign"):
+        await asyncio.gather(*(passed(slot, looking(), heirs=()) for _ in range(5)))
+    after = await stored(slot)
+    assert (after.status, after.why) == ("cancelled", "nobody")
+    [line] = caplog.records
+    assert (line.msg, line.fields["gap"]) == ("settings.unsafe", "no_approvers")
+    view = await slot.read(KEY, parts=("posts",))
+    assert view.inbox == 1
+    told = [str(post.body["text"]) for post in view.posts if post.body["kind"] == "notice"]
+    assert len(told) == 1
+    assert told[0].startswith(f"Nobody is left who may decide about request {after.reference}")
+    begun = await slot.begin(KEY, owner="test", lease=1000)
+    answer = begun.head.body["content"]["parts"][0]["function_response"]["response"]
+    assert (answer["confirmed"], answer["outcome"]) == (False, "cancelled")
+    assert "name approvers" in answer["reason"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "left", "looks"),
+    [
+        pytest.param({}, 60_000, 1, id="enough are left"),
+        pytest.param({"status": "approved"}, 60_000, 0, id="decided"),
+        pytest.param({}, -1, 0, id="its time is up"),
+    ],
+)
+async def test_what_stays_as_it_is(slot: Slot, changes, left, looks: int):
+    """What needs nobody is not looked up, and what can be decided is let be."""
+    before = await put(slot, left=left, **changes)
+    asked: list = []
+    assert await passed(slot, looking("UCFO", asked=asked))
+    assert await stored(slot) == before
+    assert len(asked) == looks
+
+
+async def test_what_slack_does_not_say(slot: Slot):
+    """While nobody says who may decide, nothing is passed on or closed; it is looked at again."""
+    before = await put(slot)
+
+    async def silent(_names, _most):
+        return None
+
+    assert not await passed(slot, silent)
+    assert await stored(slot) == before
+
+
+async def test_a_vote_at_the_same_moment(slot: Slot):
+    """A decision and a succession that meet: one of them is first, and it is decided once."""
+    before = await put(slot)
+    outcome, _ = await asyncio.gather(
+        decide(slot, KEY, click(before, "UCFO"), run_for=timedelta(days=1)),
+        passed(slot, looking(*HEIRS)),
+    )
+    after = await stored(slot)
+    assert (outcome.kind, after.status) in [("decided", "approved"), ("refused", "pending")]
