@@ -1,7 +1,8 @@
 """The HTTP side: what Slack posts, and whether this process is alive and ready."""
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from binascii import a2b_qp
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from aiohttp import web
@@ -90,9 +91,9 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
 
 def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
     """The request as Bolt takes it; raises ValueError for what Slack cannot have sent."""
-    headers = {name: [value] for name, value in request.headers.items()}
+    headers: dict[str, str | Sequence[str]] = {n: [told] for n, told in request.headers.items()}
     told = _told(body) if request.content_type == _FORM else body
-    asked = AsyncBoltRequest(body=told, query=request.query_string, headers={**headers})
+    asked = AsyncBoltRequest(body=told, query=request.query_string, headers=headers)
     asked.raw_body = body  # what is signed
     return asked
 
@@ -112,6 +113,10 @@ def _told(form: str) -> str:
 
 def _decoded(text: str) -> str:
     """A form's name or value; raises ValueError for a wrong escape."""
-    # A click is thousands of escapes: the codec takes a sixth of the time of urllib's loop.
-    escaped = text.replace("\\", "%5C").replace("+", " ").replace("%", "\\x")
-    return escaped.encode("ascii").decode("unicode_escape").encode("latin-1").decode()
+    # A click is a thousand escapes. Quoted-printable has the same ones behind another mark, and its
+    # codec takes a twentieth of the time of urllib's loop.
+    marked = text.replace("=", "%3D").replace("+", " ").replace("%", "=")
+    raw = a2b_qp(marked)
+    if len(marked) - len(raw) != 2 * marked.count("=") or "=\n" in marked or "=\r" in marked:
+        raise ValueError("a wrong escape")
+    return raw.decode()

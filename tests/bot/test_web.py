@@ -1,6 +1,7 @@
 """The HTTP side, by what it answers."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from urllib.parse import quote, quote_plus
 
 import aiohttp
 import pytest
@@ -34,6 +35,15 @@ async def office() -> AsyncIterator[Office]:
             400,
             id="half a form",
         ),
+        *(
+            pytest.param(
+                b"payload={" + wrong + b"}",
+                {"Content-Type": "application/x-www-form-urlencoded"},
+                400,
+                id=f"a form with {wrong!r}",
+            )
+            for wrong in (b"%", b"%7", b"%zz", b"%%7B", b"%\n", b"%\r%7B\n", "é".encode(), b"%ff")
+        ),
     ],
 )
 async def test_strangers(
@@ -46,6 +56,29 @@ async def test_strangers(
             assert response.status == status
     refused = [each.fields["why"] for each in caplog.records if each.msg == "slack.request_refused"]
     assert refused == {401: ["signature"], 400: ["unreadable"]}.get(status, [])
+
+
+@pytest.mark.parametrize("written", [quote_plus, quote], ids=["a blank is a plus", "all escaped"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("/100% of a+b = c & d", id="the marks of a form"),
+        pytest.param("/=3D %3D =\n%\n\\x41 \\n _", id="the marks of other codes"),
+        pytest.param("/£ é 🎉 \u202e\x00 end ", id="characters of all lengths"),
+        pytest.param("/payload", id="the word payload"),
+    ],
+)
+async def test_forms(
+    office: Office, text: str, written: Callable[[str], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A form says what was put into it, whatever characters those are."""
+    told = written(text)
+    body = f"command={told}&user_id=U1&team_id=T1"
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    headers |= office.slack.delivery.signed(body)
+    assert (await office.slack.deliver_raw(body, headers)).status == 200
+    (unknown,) = [vars(each)["fields"] for each in caplog.records if each.msg == "click.unknown"]
+    assert unknown["action"] == text
 
 
 @pytest.mark.parametrize("age", [-301, 301])
