@@ -97,16 +97,32 @@ def listed(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> tuple[list[Bl
     """The arguments as blocks, and whether anything of them had to be left out."""
     if not shown:
         return [rich(section(said("It takes no arguments.")))], False
-    parts, left_out = list[Block](), False
-    for place, argument in enumerate(shown):
-        if place == COUNT_LIMIT or room < NAME_LIMIT:
-            more = f"… and {len(shown) - place:,} more arguments"
-            return [rich(*parts, section(said(more, bold=True)))], True
+    kept = _cut(shown, room=room)
+    parts = [part for pair in zip(shown, kept, strict=False) for part in _parts(*pair)]
+    if more := len(shown) - len(kept):
+        parts.append(section(said(f"… and {more:,} more arguments", bold=True)))
+    return [rich(*parts)], not _whole(shown, kept)
+
+
+def all_fit(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> bool:
+    """Whether all of the arguments would be `listed`."""
+    return _whole(shown, _cut(shown, room=room))
+
+
+def _whole(shown: Sequence[Argument], kept: Sequence[str]) -> bool:
+    return [argument.value for argument in shown] == kept
+
+
+def _cut(shown: Sequence[Argument], *, room: int) -> list[str]:
+    """As much of each value as there is room for, as long as there is room for any."""
+    kept: list[str] = []
+    for argument in shown[:COUNT_LIMIT]:
+        if room < NAME_LIMIT:
+            break
         value = cut(argument.value, min(VALUE_LIMIT, room))
-        left_out = left_out or value != argument.value
         room -= len(value) + len(argument.name)
-        parts += _parts(argument, value)
-    return [rich(*parts)], left_out
+        kept.append(value)
+    return kept
 
 
 def titled(name: str) -> str:
@@ -137,14 +153,17 @@ def _argument(name: str, value: JsonValue, *, default: bool) -> Argument:
     whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
     if isinstance(value, float) and whole and str(value) != "-0.0":
         value = int(value)
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    if value == "":
-        text = '""'
+    text = value or '""' if isinstance(value, str) else _spelled(value)
     shown_name, odd_name = visible(name)
     shown, odd = visible(masked(text))
     return Argument(
         name=cut(shown_name, NAME_LIMIT), value=shown, deceiving=odd or odd_name, default=default
     )
+
+
+def _spelled(value: JsonValue) -> str:
+    nested = isinstance(value, dict | list)
+    return json.dumps(value, ensure_ascii=False, indent=2) if nested else json.dumps(value)
 
 
 def _parts(argument: Argument, value: str) -> list[Block]:

@@ -10,6 +10,7 @@ from bot.approvals.terms import Policy
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
     Argument,
+    all_fit,
     arguments,
     concealed,
     depends_on,
@@ -98,9 +99,7 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
 
 def shows_all(approval: Approval) -> bool:
     """Whether the card has all of the call, so that it can be approved there."""
-    _, left_out = listed(arguments(approval))
-    _, more_left_out = _conditions(depends_on(approval))
-    return not (left_out or more_left_out)
+    return all_fit(arguments(approval)) and all_fit(depends_on(approval), room=CONDITIONS_LIMIT)
 
 
 def withheld(approval: Approval, *, now: int) -> Rendered:
