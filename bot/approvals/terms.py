@@ -74,7 +74,9 @@ class Policy(Frozen):
     @property
     def names(self) -> frozenset[str]:
         """Every name that gives a right to decide."""
-        return frozenset(name for rule in self.demands for quota in rule for name in quota.names)
+        if not self.rules:
+            return frozenset(self.approvers)
+        return frozenset(name for rule in self.rules for quota in rule for name in quota.names)
 
     @property
     def groups(self) -> frozenset[str]:
@@ -83,7 +85,8 @@ class Policy(Frozen):
 
     def entitles(self, person: str, names: Iterable[str] = ()) -> bool:
         """Whether a person who stands for these names may decide."""
-        return person in self.names or not self.names.isdisjoint(names)
+        entitled = self.names
+        return person in entitled or not entitled.isdisjoint(names)
 
     def without(self, people: frozenset[str], unheard: frozenset[str]) -> "Policy":
         """The same policy when these people are not asked any more; `unheard` give no right."""
