@@ -2,10 +2,10 @@
 
 import asyncio
 import copy
-import inspect
+import functools
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from agents.runtime.context import ConfirmationRequest, ToolContext
 from agents.runtime.errors import SessionConflict, StoreUnavailable, ToolError
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained
+from agents.runtime.functions import called
 from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
 from agents.runtime.jsonable import to_json
@@ -37,6 +38,12 @@ from agents.runtime.transfer import TransferTool, targets
 log = logging.getLogger(__name__)
 
 NAME_LIMIT = 100
+SETTLE = 20.0
+"""Seconds until a body that left no trace is looked for once more before it runs again.
+
+What a process was sending when it stopped may arrive after another one took over, and a body in a
+thread goes on until its process is killed: 15 seconds after it gave its sessions back.
+"""
 Response = dict[str, JsonValue]
 
 _FREE: tuple[str, Response | None] = ("", None)
@@ -257,15 +264,22 @@ class Calling:
             return None
         if tool.reconcile is not None:
             try:
-                with contained():
-                    found = tool.reconcile(self.context.idempotency_key)
-                    found = await found if inspect.isawaitable(found) else found
+                found = await self._trace(tool.reconcile)
             except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
                 log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             else:
                 return None if found is None else self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._unknown(tool, bound)
+
+    async def _trace(self, reconcile: Callable[..., Any]) -> Any:
+        """What a body left outside; None when there is nothing, and a while later still nothing."""
+        look = functools.partial(reconcile, self.context.idempotency_key)
+        found = await called(look)
+        if found is None:
+            await asyncio.sleep(SETTLE)
+            found = await called(look)
+        return found
 
     def _unknown(self, tool: Tool, bound: Bound) -> Outcome:
         """A question to a person: did it happen, and if not, may it run?"""

@@ -20,13 +20,21 @@ from agents import (
     ToolConfirmation,
     ToolContext,
 )
+from agents.runtime import calling
 from agents.runtime.confirmation import Question
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results
 
 Reply = dict[str, object]
+PAID: Reply = {"status": "paid"}
 KEY = SessionKey("root", "ann", "s")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch):
+    """What left no trace is looked for again in a moment."""
+    monkeypatch.setattr(calling, "SETTLE", 0.01)
 
 
 class Dying(MemorySlot):
@@ -81,21 +89,22 @@ async def test_interrupted(effects, runs, expected):
 
 
 @pytest.mark.parametrize(
-    ("found", "runs", "expected"),
+    ("traces", "runs", "expected"),
     [
-        pytest.param({"status": "paid"}, 1, {"status": "paid"}, id="it happened"),
-        pytest.param(None, 2, {"paid": 2}, id="it did not"),
+        pytest.param([PAID], 1, PAID, id="it happened"),
+        pytest.param([None, PAID], 1, PAID, id="it was still on its way"),
+        pytest.param([None, None], 2, {"paid": 2}, id="it did not"),
     ],
 )
 @pytest.mark.parametrize("waits", [False, True])
-async def test_reconciled(found, runs, expected, waits):
-    """A tool that can find out is asked, with the call's key."""
+async def test_reconciled(traces, runs, expected, waits):
+    """A tool that can find out is asked, with the call's key, and again before it runs again."""
     asked: list[str] = []
     ran: list[int] = []
 
     def look(key: str) -> object:
         asked.append(key)
-        return found
+        return traces[len(asked) - 1]
 
     async def look_later(key: str) -> object:
         return look(key)
@@ -108,7 +117,7 @@ async def test_reconciled(found, runs, expected, waits):
     tool = FunctionTool(act, reconcile=look_later if waits else look)
     at = await interrupted(tool, [call("act"), "Well."])
     assert results(await at.send()) == [expected]
-    assert (len(ran), len(asked)) == (runs, 1)
+    assert (len(ran), len(asked), len(set(asked))) == (runs, len(traces), 1)
 
 
 class Till:

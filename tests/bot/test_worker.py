@@ -6,7 +6,16 @@ from functools import partial
 
 import pytest
 
-from agents import Companions, Entry, ModelUnavailable, Post, SessionKey
+from agents import (
+    Companions,
+    Entry,
+    FunctionTool,
+    ModelUnavailable,
+    Post,
+    SessionKey,
+    ToolContext,
+)
+from agents.runtime import calling
 from agents.runtime.held import hold
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import Client, RedisSlot
@@ -236,3 +245,49 @@ async def test_a_claim_taken_with_a_turns_end_outlives_forgotten_scripts(store: 
     released = await slot.release(ended, begun.fence, index=together)
     taken = await index.claimed(released.told[len(over) :], lease=30_000)
     assert (released.ours, [each.key for each in taken]) == (True, [due])
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["a request", "a thread"])
+async def test_what_was_on_its_way_when_a_worker_stopped_is_not_done_again(
+    river: River, monkeypatch, plain: bool
+):
+    """It arrives after another worker has looked for it in vain, which therefore looks again."""
+    monkeypatch.setattr(calling, "SETTLE", 0.5)
+    arrived, begun, looked = [], asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def arrive(key: str) -> None:
+        loop.call_later(0.1, arrived.append, key)
+
+    async def send(tool_context: ToolContext) -> str:
+        """Send something whose arrival nobody waits for."""
+        begun.set()
+        if looked.is_set():
+            arrived.append(tool_context.idempotency_key)
+            return "sent again"
+        await asyncio.gather(looked.wait(), asyncio.Event().wait())
+        return "never"
+
+    def send_in_a_thread(tool_context: ToolContext) -> str:
+        """The same, where nobody can stop it."""
+        again = looked.is_set()
+        loop.call_soon_threadsafe(begun.set)
+        if not again:
+            asyncio.run_coroutine_threadsafe(looked.wait(), loop).result()
+        loop.call_soon_threadsafe(arrived.append, tool_context.idempotency_key)
+        return "sent"
+
+    def look(key: str) -> dict[str, str] | None:
+        found = {"status": "there"} if key in arrived else None
+        if not looked.is_set() and not plain:
+            loop.call_soon_threadsafe(arrive, key)
+        loop.call_soon_threadsafe(looked.set)
+        return found
+
+    send_it = FunctionTool(send_in_a_thread if plain else send, name="send", reconcile=look)
+    await river.ask()
+    async with river.worker(ScriptedModel([call("send")]), tools=[send_it], grace=0.1):
+        await begun.wait()
+    async with river.worker(ScriptedModel(["done"]), tools=[send_it]):
+        await river.hears("done")
+    assert len(arrived) == 1

@@ -23,7 +23,7 @@ from agents import (
     TicketSystem,
     ToolContext,
 )
-from agents.runtime import patience, runner
+from agents.runtime import calling, patience, runner
 from bot import app, clock, crash, index, logs, outbox, worker
 from bot.crash import CrashPoint
 from bot.playground import BEN, MAX, MIA
@@ -76,6 +76,7 @@ def hurry() -> None:
     clock.RECONCILE = 1.0
     index.CLAIM_DUE = 1_500
     runner.MAX_DEATHS = 3
+    calling.SETTLE = 0.4
     patience.Patience.__init__.__defaults__ = (4, 1.0, 0.05)
 
 
