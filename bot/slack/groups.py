@@ -35,7 +35,8 @@ class Lookup(Protocol):
 class Groups:
     """Looks names up; `roles` are names for people, user groups and other roles.
 
-    `clock` is in seconds and only measures how old an answer is. `now` and `barred` are what was
+    `clock` is in seconds and only measures how old an answer is; one about a group is good for
+    `remembered` seconds. `now` and `barred` are what was
     found by the last `refresh`, for those who cannot wait: members by name, and people who can
     never decide.
     """
@@ -47,12 +48,15 @@ class Groups:
         *,
         roles: Mapping[str, Sequence[str]],
         clock: Callable[[], float],
+        remembered: float = REMEMBERED,
     ) -> None:
         self._replies = replies
+        self._remembered = remembered
         self._people = people
         self._roles = roles
         self._clock = clock
         self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
+        self._asking: dict[str, asyncio.Lock] = {}
         self._looked: float | None = None
         self.now: Mapping[str, Sequence[str] | None] = {}
         self.barred: frozenset[str] = frozenset()
@@ -97,6 +101,20 @@ class Groups:
         held = await self.standing(person, names)
         return None if found is None or held is None else replace(found, names=held)
 
+    async def able(self, names: Iterable[str], most: int) -> Mapping[str, frozenset[str]] | None:
+        """Who behind each name may decide now, so many of each at the most.
+
+        None when Slack does not say. Nobody is looked up beyond those.
+        """
+        found: dict[str, frozenset[str]] = {}
+        for name in names:
+            members = await self.members(name)
+            left = None if members is None else await self._unbarred(members, most)
+            if left is None:
+                return None
+            found[name] = left
+        return found
+
     async def snapshot(self, names: Iterable[str]) -> Mapping[str, tuple[str, ...] | None]:
         """The members behind each name that somebody knows; None where Slack does not say."""
         known = [n for n in names if n in self._roles or is_group(n)]
@@ -108,6 +126,18 @@ class Groups:
         named = list(dict.fromkeys(people))
         found = await asyncio.gather(*(self._people.person(each) for each in named))
         return frozenset(p.id for p in found if p is not None and p.barred)
+
+    async def _unbarred(self, people: Iterable[str], most: int) -> frozenset[str] | None:
+        """The first of these who can decide; None when Slack does not say it of one."""
+        found: set[str] = set()
+        for each in people:
+            if len(found) == most:
+                break
+            person = await self._people.person(each)
+            if person is None:
+                return None
+            found |= set() if person.barred else {each}
+        return frozenset(found)
 
     def forget(self, group: str) -> None:
         """Ask anew next time: Slack said that the group changed."""
@@ -122,9 +152,14 @@ class Groups:
         return tuple(leaf for each in self._roles[name] for leaf in self._leaves(each, depth + 1))
 
     async def _group(self, group: str) -> tuple[str, ...] | None:
-        known = self._known.get(group)
-        if known and self._clock() - known[0] < REMEMBERED:
-            return known[1]
+        """The people in a user group; many looks at once ask once."""
+        async with self._asking.setdefault(group, asyncio.Lock()):
+            known = self._known.get(group)
+            if known and self._clock() - known[0] < self._remembered:
+                return known[1]
+            return await self._ask(group)
+
+    async def _ask(self, group: str) -> tuple[str, ...] | None:
         told = await self._replies.group(group)
         if isinstance(told, Refused) and told.code in _NOBODY:
             told = ()

@@ -5,21 +5,34 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from bot.approvals.policy import Person
-from bot.slack.replies import Replies
+from bot.slack.replies import Refused, Replies
 
 REMEMBERED = 60.0
 """Seconds until a person is asked for again: rights that were taken away must not live on."""
+NOBODY = frozenset({"user_not_found", "user_not_visible"})
+"""What Slack says of who is not, or not any more, among those we can see."""
 FORGET_ALL_AT = 5_000
 NAME_LIMIT = 80
 
 
 class People:
-    """Looks people up; `clock` is in seconds and only measures how old an answer is."""
+    """Looks people up; `clock` is in seconds and only measures how old an answer is.
 
-    def __init__(self, replies: Replies, *, team: str, clock: Callable[[], float]) -> None:
+    An answer is good for `remembered` seconds.
+    """
+
+    def __init__(
+        self,
+        replies: Replies,
+        *,
+        team: str,
+        clock: Callable[[], float],
+        remembered: float = REMEMBERED,
+    ) -> None:
         self._replies = replies
         self._team = team
         self._clock = clock
+        self._remembered = remembered
         self._known: dict[str, tuple[float, Person]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
         self._names: dict[str, str] = {}
@@ -35,15 +48,18 @@ class People:
         """
         async with self._asking.setdefault(id, asyncio.Lock()):
             known = self._known.get(id)
-            if known and self._clock() - known[0] < REMEMBERED:
+            if known and self._clock() - known[0] < self._remembered:
                 return known[1]
             return await self._ask(id)
 
     async def _ask(self, id: str) -> Person | None:  # noqa: A002
         told = await self._replies.user(id)
-        if not isinstance(told, Mapping):
+        if isinstance(told, Refused) and told.code in NOBODY:
+            person = Person(id=id, team="", deleted=True)
+        elif isinstance(told, Mapping):
+            person = person_of(told)
+        else:
             return None
-        person = person_of(told)
         if len(self._known) >= FORGET_ALL_AT:
             self._known.clear()
             self._asking.clear()
