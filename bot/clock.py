@@ -184,7 +184,7 @@ class Walk:
         due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
         lost: list[Command] = []
         for approval in readable(view.approvals).values():
-            lost += listed(self._index, approval)
+            lost += listed(self._index.lists, approval)
             look = next_look(approval)
             if look is not None:
                 due += self._index.approval_due(key, approval.id, look)

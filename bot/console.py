@@ -50,7 +50,8 @@ class Desk:
     @property
     def board(self) -> Board:
         """The approvals of all sessions."""
-        return Board(self.slot, recent=self.index.recent, concerning=self.index.concerning)
+        lists = self.index.lists
+        return Board(self.slot, recent=lists.recent, concerning=lists.concerning)
 
 
 Opened = Callable[[Settings], AbstractAsyncContextManager[tuple[Slot, Index, Saved]]]
@@ -162,10 +163,10 @@ async def cancelled(desk: Desk, given: argparse.Namespace) -> int:
 
 async def exported(desk: Desk, _given: argparse.Namespace) -> int:
     """Every entry of every session, then the anchors."""
-    sessions = await desk.index.audited()
+    sessions = await desk.index.lists.audited()
     async for line in anchors.exported(desk.slot, sessions):
         print(line)
-    for anchor in await desk.index.anchors():
+    for anchor in await desk.index.lists.anchors():
         print(anchor)
     return 0
 

@@ -26,7 +26,7 @@ from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
 from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
-from bot.index import Client, Index
+from bot.index import Client, Index, Lists
 from bot.outbox import Outbox, Saved
 from bot.recall import Recall
 from bot.routing import resolved
@@ -86,7 +86,7 @@ def furnished(
     crash = CrashPoint(settings.crash_at)
     slot = crash.watched(kept, "slot")
     hints = Index(store, prefix=settings.key_prefix, tenant=slack.identity.team)
-    index = crash.watched(hints, "index")
+    index, lists = crash.watched(hints, "index"), crash.watched(hints.lists, "lists")
     slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
@@ -117,24 +117,24 @@ def furnished(
         ),
         people=people,
         groups=groups,
-        homes=_homes(slot, index, slack=slack, groups=groups, names=policies.names),
+        homes=_homes(slot, lists, slack=slack, groups=groups, names=policies.names),
         look_up=partial(groups.refresh, policies.names),
         tickets=crash.watched(tickets, "tickets"),
         saved=saved,
     )
 
 
-def _board(slot: Slot, index: Index) -> Board:
+def _board(slot: Slot, lists: Lists) -> Board:
     """What finds approvals."""
-    return Board(slot, recent=index.recent, concerning=index.concerning)
+    return Board(slot, recent=lists.recent, concerning=lists.concerning)
 
 
 def _homes(
-    slot: Slot, index: Index, *, slack: Workspace, groups: Groups, names: Sequence[str]
+    slot: Slot, lists: Lists, *, slack: Workspace, groups: Groups, names: Sequence[str]
 ) -> Homes:
     """What keeps people's Homes up to date; `names` are all that policies name."""
-    board, replies = _board(slot, index), slack.replies
-    return Homes(board=board, groups=groups, replies=replies, hints=index, names=names)
+    board, replies = _board(slot, lists), slack.replies
+    return Homes(board=board, groups=groups, replies=replies, hints=lists, names=names)
 
 
 def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace) -> Recall:
@@ -167,7 +167,7 @@ def _rules(
         defaults = replace(kept.defaults, groups=groups.now, barred=groups.barred)
         return Rules(
             due=index.approval_due,
-            listed=partial(listed, index),
+            listed=partial(listed, index.lists),
             spent=index.spent,
             policies=kept.policies,
             defaults=defaults,
@@ -208,7 +208,7 @@ def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
         return ()
     daily = DailyAnchor(
         desk.slot,
-        desk.index,
+        desk.index.lists,
         replies=desk.slack.replies,
         channel=channel,
         ttl=settings.session_ttl,
@@ -307,7 +307,7 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         first=desk.index.first,
     )
     commands = Commands(
-        board=_board(desk.slot, desk.index),
+        board=_board(desk.slot, desk.index.lists),
         inbox=desk.homes.inbox,
         groups=desk.groups,
         withdraw=clicks.withdraw,

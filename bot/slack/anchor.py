@@ -6,7 +6,7 @@ from datetime import timedelta
 from agents import Slot
 from bot import logs
 from bot.approvals.anchor import anchor, day_of, told
-from bot.index import Index
+from bot.index import Lists
 from bot.slack.blocks import answer
 from bot.slack.replies import Posted, Replies
 from bot.turns import Thread
@@ -19,11 +19,11 @@ class DailyAnchor:
     """
 
     def __init__(
-        self, slot: Slot, index: Index, *, replies: Replies, channel: str, ttl: timedelta
+        self, slot: Slot, lists: Lists, *, replies: Replies, channel: str, ttl: timedelta
     ) -> None:
         """Post to the channel with that id."""
         self._slot = slot
-        self._index = index
+        self._lists = lists
         self._replies = replies
         self._channel = channel
         self._ttl = ttl
@@ -31,7 +31,7 @@ class DailyAnchor:
 
     async def look(self) -> int:
         """Anchor today if that is not done yet; how many anchors were posted."""
-        today = day_of(await self._index.now())
+        today = day_of(await self._lists.now())
         if today == self._posted:
             return 0
         made = await self._made(today)
@@ -49,13 +49,13 @@ class DailyAnchor:
 
     async def _made(self, today: str) -> dict[str, object] | None:
         """Today's anchor: the one that is kept, or a new one."""
-        kept = await self._index.anchor(today)
+        kept = await self._lists.anchor(today)
         if kept is None:
-            before = [json.loads(each) for each in await self._index.anchors()]
+            before = [json.loads(each) for each in await self._lists.anchors()]
             prev = before[-1]["root"] if before else ""
-            sessions = await self._index.audited()
+            sessions = await self._lists.audited()
             made = await anchor(self._slot, sessions, ttl=self._ttl, prev=prev)
             if made is None:
                 return None
-            kept = await self._index.keep_anchor(today, json.dumps(dict(made), sort_keys=True))
+            kept = await self._lists.keep_anchor(today, json.dumps(dict(made), sort_keys=True))
         return json.loads(kept)

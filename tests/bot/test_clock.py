@@ -157,10 +157,10 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         old = approval(id="5-0", status="rejected", votes=(vote,), policy=Policy(approvers=("UX",)))
         await keep(slot, old.model_copy(update={"session": str(KEY)}).record())
         assert await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step() == 0
-        assert await index.concerning(["UCFO"], 9) == [(KEY, open_.id)]
-        assert await index.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
-        assert await index.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
-        assert await index.audited() == [KEY]
+        assert await index.lists.concerning(["UCFO"], 9) == [(KEY, open_.id)]
+        assert await index.lists.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
+        assert await index.lists.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
+        assert await index.lists.audited() == [KEY]
 
 
 async def test_the_walk_wakes_a_session_whose_bell_was_lost(store_url: str):

@@ -24,7 +24,8 @@ from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.cli import main, parser
 from bot.console import GO_ON, SAVING
-from bot.index import SEEN, Index
+from bot.index import Index
+from bot.index.lists import SEEN
 from tests.agents.slot.pair import pair
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
@@ -48,7 +49,7 @@ async def desk(store_url: str, monkeypatch):
             hint="May s3cret be used?",
             precondition={"quote": {"s3cret": 10}},
         )
-        await index.send(listed(index, asked))
+        await index.send(listed(index.lists, asked))
         yield slot, index, asked
 
 
@@ -134,7 +135,7 @@ async def test_an_operator_hears_what_one_server_alone_has(
         monkeypatch.setenv("REDIS_URL", linked.url)
         async with connect(linked.url) as client:
             asked = await put(RedisSlot(client), payload_schema=SCHEMA)
-            await Index(client).send(listed(Index(client), asked))
+            await Index(client).send(listed(Index(client).lists, asked))
         if frozen:
             linked.freeze()
         act, *more = words
@@ -147,7 +148,7 @@ async def test_an_old_one_that_still_waits_is_found(desk, typed: Typed):
     """However many were asked since, what still waits is listed and can be closed."""
     slot, index, asked = desk
     newer = (
-        index.approval_listed(KEY, f"{n}-9", asked.asked_at + n, names=(), is_open=False)
+        index.lists.approval_listed(KEY, f"{n}-9", asked.asked_at + n, names=(), is_open=False)
         for n in range(1, SEEN + 10)
     )
     await index.send([command for new in newer for command in new])
@@ -180,8 +181,8 @@ async def test_the_audit_is_exported_and_verified_elsewhere(desk, typed: Typed, 
     """The export verifies by a copy of one file that needs nothing of ours, against the root."""
     slot, index, asked = desk
     await typed("approvals", "decide", asked.reference, "reject", "--reason", "no")
-    made = await anchor(slot, await index.audited(), ttl=timedelta(days=30))
-    await index.keep_anchor(made["anchor"], json.dumps(dict(made), sort_keys=True))
+    made = await anchor(slot, await index.lists.audited(), ttl=timedelta(days=30))
+    await index.lists.keep_anchor(made["anchor"], json.dumps(dict(made), sort_keys=True))
     status, text = await typed("audit", "export")
     exported = tmp_path / "audit.jsonl"
     exported.write_text(text, "utf-8")

@@ -9,7 +9,9 @@ import pytest
 
 from agents import SessionKey, StoreUnavailable
 from agents.runtime.slot.redis import connect
-from bot.index import ASIDE, ASIDE_LIVES, MINE, TOKENS, Client, Index
+from bot.index import Client, Index
+from bot.index.due import ASIDE, ASIDE_LIVES, TOKENS
+from bot.index.lists import MINE
 from tests.agents.slot.servers import server
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
@@ -120,19 +122,20 @@ async def test_tenants_share_a_store(index: Index, client: Client) -> None:
     for commands in (
         index.ring(key),
         index.approval_due(key, "3-0", 1),
-        index.approval_listed(key, "3-0", now, names=["UMAX"], is_open=True),
+        index.lists.approval_listed(key, "3-0", now, names=["UMAX"], is_open=True),
         index.ticket_due(key, "2-0", 1),
         index.buried(key),
         index.spoken("D1", "helper"),
     ):
         await index.send(commands)
-    await index.keep_anchor("2026-11-30", "{}")
+    await index.lists.keep_anchor("2026-11-30", "{}")
     await index.hold_off("chat.update", "C1", seconds=60)
     assert await other.claim(9, lease=LEASE) == []
     assert await other.claim_due(9) == []
     assert await other.claim_tickets(9, lease=timedelta(seconds=9)) == []
-    assert (await other.recent(9), await other.dead(), await other.audited()) == ([], [], [])
-    assert (await other.anchors(), await other.last_agent("D1")) == ([], None)
+    assert (await other.dead(), await other.last_agent("D1")) == ([], None)
+    lists = other.lists
+    assert (await lists.recent(9), await lists.audited(), await lists.anchors()) == ([], [], [])
     assert other.held_off("chat.update", "C1") == 0
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [key]
 
@@ -144,13 +147,13 @@ async def test_what_nobody_can_read_is_taken_out(index: Index, strange: str, cap
         await index.send([("ZADD", f"b:{{due:local}}:{name}", 1, strange)])
     await _ring(index, KEYS[0])
     await index.send([*index.approval_due(KEYS[1], "3-0", 1), *index.buried(KEYS[2])])
-    await index.send(index.approval_listed(KEYS[3], "3-0", 2, names=(), is_open=True))
+    await index.send(index.lists.approval_listed(KEYS[3], "3-0", 2, names=(), is_open=True))
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
     assert await index.claim_due(9) == [(KEYS[1], "3-0")]
     assert await index.claim_tickets(9, lease=timedelta(seconds=9)) == []
     assert [key for key, _ in await index.dead()] == [KEYS[2]]
-    assert await index.recent(9) == [(KEYS[3], "3-0")]
-    assert await index.audited() == [KEYS[3]]
+    assert await index.lists.recent(9) == [(KEYS[3], "3-0")]
+    assert await index.lists.audited() == [KEYS[3]]
     assert [record.msg for record in caplog.records] == ["index.unreadable"] * 6
     assert await index.send([("ZSCORE", "b:{due:local}:tick", strange)]) == [None]
 
@@ -310,35 +313,36 @@ async def test_what_is_set_aside_follows_a_moment(index: Index, client: Client) 
 async def test_what_is_open_is_found_before_what_is_newer(index: Index):
     """Of everybody's and of one's own, however many were closed since; what closes steps back."""
     old, new = (KEYS[0], "3-0"), (KEYS[1], "3-0")
-    await index.send(index.approval_listed(*old, 1, names=["UMAX", "finance"], is_open=True))
-    await index.send(index.approval_listed(*new, 2, names=["UMAX"], is_open=False))
-    assert await index.recent(1) == await index.concerning(["UMAX"], 1) == [old]
-    assert await index.concerning(["UMAX", "finance"], 9) == [old, new]
-    assert await index.concerning(["UANA"], 9) == await index.concerning([], 9) == []
-    await index.send(index.approval_listed(*old, 1, names=["UMAX"], is_open=False))
-    assert await index.recent(9) == await index.concerning(["UMAX"], 9) == [new, old]
+    await index.send(index.lists.approval_listed(*old, 1, names=["UMAX", "finance"], is_open=True))
+    await index.send(index.lists.approval_listed(*new, 2, names=["UMAX"], is_open=False))
+    assert await index.lists.recent(1) == await index.lists.concerning(["UMAX"], 1) == [old]
+    assert await index.lists.concerning(["UMAX", "finance"], 9) == [old, new]
+    assert await index.lists.concerning(["UANA"], 9) == await index.lists.concerning([], 9) == []
+    await index.send(index.lists.approval_listed(*old, 1, names=["UMAX"], is_open=False))
+    assert await index.lists.recent(9) == await index.lists.concerning(["UMAX"], 9) == [new, old]
 
 
 async def test_a_list_has_an_end(index: Index, client: Client):
     """A person's list keeps what is open and the newest of the rest, and lives a month."""
-    await index.send(index.approval_listed(KEYS[0], "3-0", 1, names=["UMAX"], is_open=True))
+    await index.send(index.lists.approval_listed(KEYS[0], "3-0", 1, names=["UMAX"], is_open=True))
     for n in range(2, MINE + 5):
-        closed = index.approval_listed(KEYS[1], f"{n}-0", n, names=["UMAX"], is_open=False)
+        closed = index.lists.approval_listed(KEYS[1], f"{n}-0", n, names=["UMAX"], is_open=False)
         await index.send(closed)
-    found = await index.concerning(["UMAX"], MINE + 9)
+    found = await index.lists.concerning(["UMAX"], MINE + 9)
     assert (len(found), found[0], found[1][1]) == (MINE, (KEYS[0], "3-0"), f"{MINE + 4}-0")
     assert await client.ttl("b:{mine:local:UMAX}:appr") > 0
 
 
 async def test_who_looked_at_their_home(index: Index):
     """Those who ever opened it are known to every process."""
-    await index.send(index.home_opened("UMAX"))
-    assert await index.with_home(["UANA", "UMAX"]) == ["UMAX"]
-    assert await index.with_home([]) == []
+    await index.send(index.lists.home_opened("UMAX"))
+    assert await index.lists.with_home(["UANA", "UMAX"]) == ["UMAX"]
+    assert await index.lists.with_home([]) == []
 
 
 async def test_the_newest_moment_of_an_audit_counts(index: Index, client: Client):
     """Listing an older approval of a session again does not make its audit older."""
     for at in (2, 1):
-        await index.send(index.approval_listed(KEYS[0], f"{at}-0", at, names=(), is_open=True))
+        listed = index.lists.approval_listed(KEYS[0], f"{at}-0", at, names=(), is_open=True)
+        await index.send(listed)
     assert await client.zscore("b:{due:local}:audit", str(KEYS[0])) == 2

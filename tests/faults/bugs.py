@@ -16,8 +16,9 @@ from agents.runtime.arguments import Bound
 from agents.runtime.slot import redis, scripts
 from agents.runtime.slot.port import Begun
 from agents.runtime.tools import FunctionTool
-from bot import clock, index, outbox
+from bot import clock, outbox
 from bot.approvals import button, decision, policy, posts, request, secretary
+from bot.index import due
 from bot.slack import groups, messages, replies
 from bot.slack.replies import Posted, Uncertain
 from bot.tickets import poll
@@ -149,7 +150,7 @@ def decided_in_two_steps() -> None:
 
 def forgotten_when_claimed() -> None:
     """What is due is struck off when it is taken, and nobody walks through the sessions."""
-    index.CLAIM = index.CLAIM.replace(
+    due.CLAIM = due.CLAIM.replace(
         "redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), member)",
         "redis.call('ZREM', KEYS[1], member)",
     ).replace("until_ = redis.call('ZSCORE', KEYS[1], member)", "until_ = '0'")
@@ -362,7 +363,7 @@ def answer_dropped() -> None:
     async def nothing(*_told: object) -> list[str]:
         return []
 
-    index.Index.said_after = nothing
+    due.Index.said_after = nothing
 
 
 def posts_when_late() -> None:

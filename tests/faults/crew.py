@@ -24,8 +24,9 @@ from agents import (
     ToolContext,
 )
 from agents.runtime import calling, patience, runner
-from bot import app, clock, crash, index, logs, outbox, worker
+from bot import app, clock, crash, logs, outbox, worker
 from bot.crash import CrashPoint
+from bot.index import due
 from bot.playground import BEN, MAX, MIA
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
@@ -74,7 +75,7 @@ def hurry() -> None:
     clock.EXPIRY = 0.2
     clock.TICKETS = 0.2
     clock.RECONCILE = 1.0
-    index.CLAIM_DUE = 1_500
+    due.CLAIM_DUE = 1_500
     runner.MAX_DEATHS = 3
     calling.SETTLE = 0.4
     patience.Patience.__init__.__defaults__ = (4, 1.0, 0.05)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agents.runtime.slot.redis import RedisSlot
-from bot.index import Index
+from bot.index import Index, Lists
 from bot.slack.replies import Replies
 from bot.tickets.local import LocalTickets
 from tests.faults.props import NESTED, TOOLS, Ledger, Obedient
@@ -19,6 +19,7 @@ LEASE = 1.0
 PORTS: Mapping[str, type] = {
     "slot": RedisSlot,
     "index": Index,
+    "lists": Lists,
     "slack": Replies,
     "tickets": LocalTickets,
     "ledger": Ledger,
@@ -31,20 +32,21 @@ ELSEWHERE: Mapping[str, str] = {
     "slot.apply": "an operator's, and that of tickets in the store",
     "slot.delete": "an operator's, and that of tickets in the store",
     "slot.saved": "where the store is to have replicas",
-    "index.anchor": "once a day",
-    "index.anchors": "once a day",
-    "index.keep_anchor": "once a day",
-    "index.audited": "once a day",
-    "index.now": "once a day",
+    "lists.anchor": "once a day",
+    "lists.anchors": "once a day",
+    "lists.keep_anchor": "once a day",
+    "lists.audited": "once a day",
+    "lists.now": "once a day",
+    "lists.answers": "nobody asks them",
+    "index.now": "nobody asks it",
     "index.answers": "what the platform asks",
     "index.marker": "when a process starts, before anything is watched",
     "index.mark": "when a process starts, before anything is watched",
     "index.dead": "an operator's",
     "index.last_agent": "for direct messages",
     "index.spent_today": "with a limit of tokens",
-    "index.concerning": "for Home",
-    "index.recent": "for Home",
-    "index.waiting": "for Home",
+    "lists.concerning": "for Home",
+    "lists.recent": "for Home",
     "slack.channels": "when a process starts, before anything is watched",
     "slack.direct": "where there is no channel for approvals",
     "slack.publish": "for Home",
@@ -58,11 +60,12 @@ ELSEWHERE: Mapping[str, str] = {
 
 def calls(port: type) -> list[str]:
     """The calls of a port that are awaited, in the order of its file."""
+    found = {name: each for kind in reversed(port.__mro__) for name, each in vars(kind).items()}
     return [
         name
-        for name, found in vars(port).items()
+        for name, call in found.items()
         if not name.startswith("_")
-        and (inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found))
+        and (inspect.iscoroutinefunction(call) or inspect.isasyncgenfunction(call))
     ]
 
 

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 HOLDERS = {
     "slot": ("slot", "_slot"),
     "index": ("index", "_index", "_doorbell", "_limits"),
+    "lists": ("lists", "_lists", "_hints"),
     "slack": ("replies", "_replies"),
     "tickets": ("tickets", "_tickets"),
     "ledger": (),

@@ -71,9 +71,9 @@ async def test_a_home_after_an_operators_decision(office: Office, store_url: str
     await shows(office, "max", "hotel", "", "")
     async with connect(store_url) as client:
         slot, index = RedisSlot(client), Index(client, tenant=TEAM_ID)
-        board = Board(slot, recent=index.recent, concerning=index.concerning)
+        board = Board(slot, recent=index.lists.recent, concerning=index.lists.concerning)
         [approval] = await board.approvals()
-        [key], *_ = zip(*await index.recent(9), strict=True)
+        [key], *_ = zip(*await index.lists.recent(9), strict=True)
         ruling = Ruling(act="reject", by="root", reason="not this year")
         assert (await rule(slot, approval, ruling, index=index.ring(key))).kind == "ruled"
     await shows(office, "ana", "", "", "by operator root")

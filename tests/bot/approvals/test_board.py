@@ -85,14 +85,14 @@ async def test_what_is_ones_own_is_found_among_many(store_url: str):
     """However much others were asked since, who may decide finds what waits, and its reference."""
     async with connect(store_url) as client:
         slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
-        board = Board(slot, recent=index.recent, concerning=index.concerning)
+        board = Board(slot, recent=index.lists.recent, concerning=index.lists.concerning)
         old = await put(slot)
-        await index.send(listed(index, old))
+        await index.send(listed(index.lists, old))
         others = Policy(approvers=("UX",))
         for n in range(MOST + 5):
             key = session(n)
             asked = await put(slot, key=key, policy=others, requester="UY", asked_at=ASKED + n + 1)
-            await index.send(listed(index, asked))
+            await index.send(listed(index.lists, asked))
         assert (await board.of(["UBOSS"]))[0] == [old]
         assert (await board.approvals())[-1] == old
         assert asked not in await board.approvals()

@@ -25,12 +25,12 @@ async def test_the_anchor_is_posted_once(store_url: str, session):
         replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
         general = slack.workspace.channel("general").id
         clocks = [
-            DailyAnchor(slot, index, replies=replies, channel=general, ttl=timedelta(days=30))
+            DailyAnchor(slot, index.lists, replies=replies, channel=general, ttl=timedelta(days=30))
             for _ in range(2)
         ]
         assert await clocks[0].look() == 0
         asked = await put(slot)
-        await index.send(listed(index, asked))
+        await index.send(listed(index.lists, asked))
         await decide(slot, KEY, click(asked))
         looked = [await clock.look() for clock in (*clocks, *clocks)]
         assert looked == [1, 0, 0, 0]
@@ -38,13 +38,14 @@ async def test_the_anchor_is_posted_once(store_url: str, session):
         view = await slot.read(SessionKey.parse(asked.session), parts=("audit",))
         head = view.audit[-1][1]
         assert len(posted) == 1
-        (text,) = await index.anchors()
+        (text,) = await index.lists.anchors()
         kept = json.loads(text)
         assert (kept["heads"], kept["prev"]) == ({asked.session: head}, "")
         assert kept["root"] == root(kept)
         assert kept["root"] in posted[0]["text"]
         made = await anchor(slot, [KEY], ttl=timedelta(days=30), prev=kept["root"])
-        await index.keep_anchor("2000-01-01", text)
-        await index.keep_anchor("2999-01-01", json.dumps(dict(made), sort_keys=True))
+        await index.lists.keep_anchor("2000-01-01", text)
+        await index.lists.keep_anchor("2999-01-01", json.dumps(dict(made), sort_keys=True))
         lines = [line async for line in exported(slot, [KEY])]
-        assert verify([*lines, *(await index.anchors())[1:]], roots=[made["root"]]).findings == []
+        anchors = await index.lists.anchors()
+        assert verify([*lines, *anchors[1:]], roots=[made["root"]]).findings == []

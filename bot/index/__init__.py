@@ -1,0 +1,33 @@
+"""What is due when, and a few marks: every key outside sessions.
+
+All of it is hints. The truth is in the sessions, so what is lost here is found again by whoever
+walks through them; what is here too much is looked at once and struck off. Bots of several
+tenants may share a store: each has hints of its own and never sees another one's.
+
+`<t>` is the tenant.
+
+| key | type | what is in it | lifetime |
+|---|---|---|---|
+| `{due:<t>}:ready` | zset | session -> when to look at it (ms, 0 means now) | while it is due |
+| `{due:<t>}:wake` | list | at most 32 tokens that end a wait early | a minute |
+| `{due:<t>}:seen` | zset | `session|approval` -> when it was asked, open ones ahead | a month |
+| `{mine:<t>:<name>}:appr` | zset | the same, of those that concern a person or group | a month |
+| `{due:<t>}:home` | zset | person -> when they opened their Home last (ms) | a month |
+| `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
+| `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
+| `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{due:<t>}:until` | zset | `method:channel` -> when Slack wants such a call again (ms) | a day |
+| `{boot}:marker` | hash | since when the store remembers, when found emptied (ms) | always |
+| `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
+| `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
+| `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
+| `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
+| `{note:<t>:<hash>}:told` | string | an answer to a click was given | an hour |
+| `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
+"""
+
+from bot.index.due import Claim, Index, Marker
+from bot.index.hints import Client, Command
+from bot.index.lists import Lists
+
+__all__ = ["Claim", "Client", "Command", "Index", "Lists", "Marker"]

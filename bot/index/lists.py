@@ -1,0 +1,104 @@
+"""What people find again: approvals, by whom they concern, and the audit with its anchors."""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import quote
+
+from agents import SessionKey
+from bot.index.hints import Client, Command, Hints, text_of
+from bot.index.lua import NOTE
+
+SEEN = 10_000
+MINE = 1_000
+HOMES = 10_000
+OPEN = 10**14
+"""Milliseconds before which an open approval is put, ahead of every closed one: oldest first."""
+LIVES = 30 * 24 * 3600
+"""Seconds until a list that nobody adds to is forgotten."""
+ANCHORS = 400
+
+
+class Lists(Hints):
+    """Puts approvals, people and audits on lists, and reads them."""
+
+    def __init__(self, redis: Client, *, prefix: str = "b:", tenant: str = "local") -> None:
+        """Keep the connection and the names of the lists."""
+        super().__init__(redis, prefix=prefix, tenant=tenant)
+        self._seen = f"{self._due}:seen"
+        self._homes = f"{self._due}:home"
+        self._audit = f"{self._due}:audit"
+        self._anchors = f"{self._due}:anchors"
+
+    def approval_listed(
+        self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
+    ) -> Sequence[Command]:
+        """The commands that have an approval of some moment found, by those it concerns as well."""
+        member, score = f"{key}|{approval}", OPEN - at if is_open else at
+        lists = [(self._seen, SEEN), *((self._mine(name), MINE) for name in names)]
+        found = [_first(each, member, score, most=most) for each, most in lists]
+        audited = ("ZADD", self._audit, "GT", at, str(key))
+        return (audited, *(command for one in found for command in one))
+
+    async def recent(self, most: int) -> list[tuple[SessionKey, str]]:
+        """Some approvals, session and id: the open ones, oldest first, then the newest others."""
+        [found] = await self.send((("ZREVRANGE", self._seen, 0, most - 1),))
+        return list((await self._read(self._seen, found)).values())
+
+    async def concerning(self, names: Sequence[str], most: int) -> list[tuple[SessionKey, str]]:
+        """The same of those that concern one of the names, so many of each."""
+        keys = [self._mine(name) for name in names]
+        found = await self.send([("ZREVRANGE", key, 0, most - 1) for key in keys])
+        read = [await self._read(key, each) for key, each in zip(keys, found, strict=True)]
+        return list(dict.fromkeys(each for one in read for each in one.values()))
+
+    def home_opened(self, person: str) -> Sequence[Command]:
+        """The commands that remember who looked at their Home."""
+        return (
+            ("EVAL", NOTE, 1, self._homes, person),
+            ("ZREMRANGEBYRANK", self._homes, 0, -HOMES - 1),
+            ("EXPIRE", self._homes, LIVES),
+        )
+
+    async def with_home(self, people: Sequence[str]) -> list[str]:
+        """Those of the people who looked at their Home."""
+        found = await self.send([("ZSCORE", self._homes, person) for person in people])
+        return [person for person, at in zip(people, found, strict=True) if at is not None]
+
+    async def audited(self) -> list[SessionKey]:
+        """The sessions that have an audit, or had one."""
+        [found] = await self.send((("ZRANGE", self._audit, 0, -1),))
+        return [key for key, _ in (await self._read(self._audit, found)).values()]
+
+    async def anchors(self) -> list[str]:
+        """The anchors of the audit as JSON, oldest first."""
+        [found] = await self.send((("HGETALL", self._anchors),))
+        kept = {text_of(day): text_of(anchor) or "" for day, anchor in found.items()}
+        return [kept[day] for day in sorted(kept, key=str)]
+
+    async def anchor(self, day: str) -> str | None:
+        """The anchor of a day as JSON, if there is one."""
+        return text_of((await self.send((("HGET", self._anchors, day),)))[0])
+
+    async def keep_anchor(self, day: str, anchor: str) -> str:
+        """Keep the anchor of a day unless there is one; the one that is kept."""
+        _, kept, days = await self.send(
+            (
+                ("HSETNX", self._anchors, day, anchor),
+                ("HGET", self._anchors, day),
+                ("HKEYS", self._anchors),
+            )
+        )
+        old = sorted(text_of(each) or "" for each in days)[:-ANCHORS]
+        await self.send([("HDEL", self._anchors, *old)] if old else [])
+        return text_of(kept) or anchor
+
+    def _mine(self, name: str) -> str:
+        return f"{self._prefix}{{mine:{self._tenant}:{quote(name, safe='')}}}:appr"
+
+
+def _first(name: str, member: str, score: int, *, most: int) -> Sequence[Command]:
+    """The commands that put a member into a list of the highest scores, for a month."""
+    return (
+        ("ZADD", name, score, member),
+        ("ZREMRANGEBYRANK", name, 0, -most - 1),
+        ("EXPIRE", name, LIVES),
+    )
