@@ -3,7 +3,8 @@
 """The Bolt app: store or decide, acknowledge, and nothing slow.
 
 Events are stored in a global middleware, because Bolt acknowledges them before its listeners run;
-clicks are decided there too, because people wait for them and listeners cost time.
+clicks are decided in one as well, because people wait for them and listeners cost time: right after
+the signature, since what they may do does not depend on what Bolt would look up.
 When the store is down, an event is answered 503 and Slack brings it again; a click is answered 503
 and the person sees a warning, since Slack does not bring it again.
 """
@@ -99,6 +100,7 @@ class Listeners:
             name="countersign",
             client=_without_token(client),
             signing_secret=signing_secret,
+            before_authorize=_First(self.on_click),
             authorize=_authorize(self._identity),
             process_before_response=True,
             request_verification_enabled=bool(signing_secret),
@@ -106,7 +108,6 @@ class Listeners:
         if app.oauth_flow is not None:
             raise SettingsError("SLACK_CLIENT_ID and SLACK_CLIENT_SECRET must be unset.")
         app.use(_First(self.on_event))
-        app.view_submission(ANY)(self.on_submission)
         app.view_closed(ANY)(self.on_nothing)
         app.command(ANY)(self.on_command)
         app.shortcut(ANY)(self.on_shortcut)
@@ -114,8 +115,18 @@ class Listeners:
         app.error(self.on_error)
         return app
 
+    async def on_click(self, body: Body) -> BoltResponse | None:
+        """Decide a pressed button or a sent modal, then answer; None for all else."""
+        match body.get("type"):
+            case "block_actions" | "interactive_message":
+                return await self.on_action(body)
+            case "view_submission":
+                return await self.on_submission(body)
+            case _:
+                return None
+
     async def on_event(self, body: Body) -> BoltResponse | None:
-        """Store an event or decide a click, then answer; None for what has a listener."""
+        """Store an event, then answer; None for what has a listener."""
         match body.get("type"):
             case "event_callback":
                 self._forget(body)
@@ -126,8 +137,6 @@ class Listeners:
             case "app_rate_limited":
                 logs.warning("slack.rate_limited", minute=body.get("minute_rate_limited"))
                 return _ok()
-            case "block_actions" | "interactive_message":
-                return await self.on_action(body)
             case _:
                 return None
 
