@@ -44,13 +44,17 @@ SETTLE = 20.0
 What a process was sending when it stopped may arrive after another one took over, and a body in a
 thread goes on until its process is killed: 15 seconds after it gave its sessions back.
 """
+AT_ONCE = 16
+"""Calls of a batch that are under way at once: one batch leaves threads for all other sessions."""
 Response = dict[str, JsonValue]
 
 _FREE: tuple[str, Response | None] = ("", None)
 
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
-    """What comes of the calls of a batch, in their order; bodies run at the same time.
+    """What comes of the calls of a batch, in their order; bodies run at the same time, AT_ONCE.
+
+    The others are not started before one of these has ended.
 
     Raises SessionConflict and StoreUnavailable, once every body has ended.
     """
@@ -59,13 +63,19 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     if len(callings) == 1:
         outcome = await callings[0].outcome()
         return [outcome] if outcome else []
+    places = asyncio.Semaphore(AT_ONCE)
     found = await asyncio.gather(
-        *(calling.outcome() for calling in callings), return_exceptions=True
+        *(_outcome(calling, places) for calling in callings), return_exceptions=True
     )
     for outcome in found:
         if isinstance(outcome, BaseException):
             raise outcome
     return [_settled(outcome, live) for outcome in found if isinstance(outcome, Outcome)]
+
+
+async def _outcome(calling: "Calling", places: asyncio.Semaphore) -> Outcome | None:
+    async with places:
+        return await calling.outcome()
 
 
 def _state(held: Held, step: RunTools) -> dict[str, Any]:

@@ -18,8 +18,12 @@ from agents.runtime.errors import UsageError
 from agents.runtime.foreign import contained, named
 from agents.runtime.results import Yielded
 
-THREADS = ThreadPoolExecutor(max_workers=64, thread_name_prefix="tool")
-"""Where plain functions run: apart from the loop's own threads, which look up hosts' addresses."""
+THREADS = ThreadPoolExecutor(max_workers=256, thread_name_prefix="tool")
+"""Where plain functions run: apart from the loop's own threads, which look up hosts' addresses.
+
+As many as sixteen sessions have calls under way at once (see calling.AT_ONCE); only those that are
+needed are started.
+"""
 
 
 class Beside:

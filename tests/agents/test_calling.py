@@ -11,8 +11,10 @@ from agents import (
     Agent,
     AgentTool,
     Companions,
+    Entry,
     Event,
     FunctionTool,
+    InMemorySessionService,
     LongRunningFunctionTool,
     Record,
     RunConfig,
@@ -21,6 +23,8 @@ from agents import (
     ToolContext,
     ToolError,
 )
+from agents.runtime.calling import AT_ONCE
+from agents.runtime.slot.port import Begun
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
 
@@ -326,3 +330,64 @@ async def test_a_tool_may_say_that_it_escalates():
     at = await Desk(Agent(name="root", tools=[leave]), [[call("leave"), call("no")], "x"]).open()
     events = await at.say()
     assert [event.actions.escalate for event in events] == [None, True, None]
+
+
+async def test_a_large_batch_of_slow_plain_tools_holds_up_nobody_else():
+    """Fifteen sessions with more calls than there are threads: the sixteenth is answered."""
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def wait() -> str:
+        """Wait."""
+        begun.release()
+        gate.wait()
+        return "waited"
+
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    batch = [call("wait")] * 3 * AT_ONCE
+    service = InMemorySessionService()
+    slow = [
+        await Desk(Agent(name=f"slow{n}", tools=[wait]), [batch, "done"], service=service).open()
+        for n in range(15)
+    ]
+    turns = [asyncio.create_task(desk.say()) for desk in slow]
+    try:
+        for _ in range(len(slow) * AT_ONCE):
+            assert await asyncio.to_thread(begun.acquire, timeout=20)
+        other = await Desk(Agent(name="quick", tools=[look]), [call("look"), "done"]).open()
+        assert results(await asyncio.wait_for(other.say(), 20)) == [{"result": "seen"}]
+        assert not begun.acquire(blocking=False)
+    finally:
+        gate.set()
+    assert [len(results(await turn)) for turn in turns] == [len(batch)] * len(slow)
+
+
+async def test_a_call_that_waits_for_its_place_was_not_started():
+    """Interrupted, it runs as if nothing had been: only what was under way is in doubt."""
+    begun = asyncio.Semaphore(0)
+
+    async def wait() -> str:
+        """Wait."""
+        begun.release()
+        await asyncio.Event().wait()
+        return "never"
+
+    at = await Desk(Agent(name="root", tools=[wait]), [[call("wait")] * (AT_ONCE + 9)]).open()
+    key, slot = SessionKey("root", "ann", "s"), at.service.slot
+    said = {"role": "user", "parts": [{"text": "go"}]}
+    await slot.ingest(key, Entry(id="m", body={"content": said, "user_id": "ann"}))
+
+    async def serve() -> None:
+        async for _ in at.runner.serve(key, owner="first"):
+            pass
+
+    turn = asyncio.create_task(serve())
+    for _ in range(AT_ONCE):
+        await begun.acquire()
+    turn.cancel()
+    await asyncio.wait([turn])
+    left = await slot.begin(key, owner="next", lease=1000)
+    assert isinstance(left, Begun)
+    assert (len(left.open), len(left.started)) == (AT_ONCE + 9, AT_ONCE)
