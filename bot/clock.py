@@ -122,7 +122,7 @@ async def close_due(slot: Slot, index: Index) -> int:
 
 async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str) -> None:
     """Do what one approval is due for, and say when to look at it again."""
-    approval = await settle(slot, key, approval_id, index=index.ring(key))
+    approval = await settle(slot, key, approval_id, index=index.ring(key, behind=True))
     look = approval and next_look(approval)
     if look:
         await index.send(index.approval_due(key, approval_id, look))
@@ -181,7 +181,9 @@ class Walk:
         if view is None:
             return False
         left = any(call.kind == "tool" for call in view.open.values())
-        due = list(self._index.ring(key)) if view.inbox or view.posts or left else []
+        due: list[Command] = []
+        if view.inbox or view.posts or left:
+            due += self._index.ring(key, behind=True)
         lost: list[Command] = []
         for approval in readable(view.approvals).values():
             lost += listed(self._index.lists, approval)

@@ -12,7 +12,7 @@ from bot.index.hints import Client, Command, Hints, pairs, text_of
 from bot.index.lists import Lists
 from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING
 
-NOW = 0
+NOW, BEHIND = 0, 1
 TOKENS = 32
 TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
@@ -62,9 +62,10 @@ class Index(Hints):
         self._tickets = f"{self._due}:tick"
         self._waits: dict[str, float] = {}
 
-    def ring(self, key: SessionKey) -> Sequence[Command]:
-        """The commands that make a session due now."""
-        return (("EVAL", RING, 2, self._ready, self._wake, NOW, str(key), TOKENS, TOKENS_LIVE),)
+    def ring(self, key: SessionKey, *, behind: bool = False) -> Sequence[Command]:
+        """The commands that make a session due now; `behind` those that a person waits for."""
+        when = BEHIND if behind else NOW
+        return (("EVAL", RING, 2, self._ready, self._wake, when, str(key), TOKENS, TOKENS_LIVE),)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""

@@ -5,8 +5,15 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local most, until_ = tonumber(ARGV[1]), ''
 local due = redis.call('ZCOUNT', KEYS[1], '-inf', now)
-local skipped = due > most and time[2] % (due - most + 1) or 0
-local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', skipped, most)
+local ahead = due > most and math.floor((most + time[2] % 2) / 2) or most
+local found = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ahead)
+if due > most then
+  local skipped = ahead + math.floor(time[2] / 2) % (due - most + 1)
+  local rest = { KEYS[1], '-inf', now, 'LIMIT', skipped, most - ahead }
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', unpack(rest))) do
+    found[#found + 1] = member
+  end
+end
 for _, member in ipairs(found) do
   redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), member)
   until_ = redis.call('ZSCORE', KEYS[1], member)
@@ -16,16 +23,19 @@ return { until_, found }
 """CLAIM{due}(n, lease): what is due, moved `lease` ms into the future, and that moment.
 
 The moment is exact to the microsecond, so that no two claims share one. When more is due than is
-asked for, it begins anywhere, so that nothing that is due now waits for what sorts before it.
+asked for, half of it comes from the front, so that what people wait for does not wait for all that
+is behind it, and half from anywhere, so that nothing waits for what sorts before it.
 """
 
 RING = """#!lua
-redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[1], 'LT', ARGV[1], ARGV[2])
 redis.call('LPUSH', KEYS[2], 1)
 redis.call('LTRIM', KEYS[2], 0, ARGV[3] - 1)
 return redis.call('EXPIRE', KEYS[2], ARGV[4])
 """
-"""RING{ready, wake}(when, member, tokens, seconds): due, and whoever waits is woken."""
+"""RING{ready, wake}(when, member, tokens, seconds): due, and whoever waits is woken.
+
+What is due earlier already stays so."""
 
 DONE = """#!lua flags=allow-oom
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end

@@ -94,7 +94,7 @@ class Poll:
         news = turn(key, call, waiting, now=ticket) if ticket else None
         if news:
             await self._slot.ingest(
-                key, news.entry(), only_existing=True, index=self._index.ring(key)
+                key, news.entry(), only_existing=True, index=self._index.ring(key, behind=True)
             )
             logs.info("ticket.news", session=str(key), status=ticket and ticket.status)
         return after

@@ -57,6 +57,18 @@ async def test_what_is_due_is_claimed_once(index: Index) -> None:
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
+async def test_what_people_wait_for_is_ahead(index: Index) -> None:
+    """Half of what is taken is from the front, and who was rung for by people stays there."""
+    others = [SessionKey("helper", "thread", f"A{n}", "T1") for n in range(100)]
+    for key in [*others, KEYS[0]]:
+        await index.send(index.ring(key, behind=True))
+    await _ring(index, KEYS[0])
+    await index.send(index.ring(KEYS[0], behind=True))
+    claims = await index.claim(2, lease=LEASE)
+    assert KEYS[0] in [claim.key for claim in claims]
+    assert len(claims) == 2
+
+
 async def test_what_was_said_already(index: Index) -> None:
     """Of many who are about to say the same only one is the first, for every process."""
     said = await asyncio.gather(*(index.first("to ben") for _ in range(5)))
