@@ -1,8 +1,12 @@
 """What the option of a select stands for: its value is a text, a member of an enum is JSON."""
 
 import json
+import re
 
 from pydantic import JsonValue
+
+_JSON = re.compile(r"\s*(?:[\[{\"\d-]|true|false|null|NaN|Infinity)")
+"""How JSON begins; most members are words."""
 
 
 def option_value(member: JsonValue) -> str:
@@ -14,6 +18,8 @@ def option_value(member: JsonValue) -> str:
 
 def option_meaning(value: str) -> JsonValue:
     """The member of an enum that an option's value stands for."""
+    if not _JSON.match(value):
+        return value
     try:
         return json.loads(value)
     except (ValueError, RecursionError):

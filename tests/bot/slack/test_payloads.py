@@ -341,7 +341,13 @@ def test_command() -> None:
     assert command.place.thread == Thread("C0G9QF9GZ")
 
 
-@pytest.mark.parametrize("member", ["paid", "true", "3", '"', "", True, False, 3, 2.5, None])
+@pytest.mark.parametrize(
+    "member",
+    [
+        *("paid", "true", "3", '"', "", "truest", " 3", "-", "[", '["a"]', "\t{}", "null", "NaN"),
+        *(True, False, 3, -3, 2.5, None, ["a", None], {"a": 1}),
+    ],
+)
 def test_option_values_keep_their_type(member: JsonValue) -> None:
     """An enum's member comes back from a select as what it was."""
     found = option_meaning(option_value(member))
