@@ -80,8 +80,8 @@ async def decide(
             if declined:
                 return declined
             continue
-        changed = change(approval, answer, now=now, head=head)
-        stored = await slot.decide(key, replace(changed, index=index))
+        changed = change(approval, answer, now=now, head=head, index=index)
+        stored = await slot.decide(key, changed)
         if stored.kind == "ok":
             return told(answer)
     raise StoreUnavailable(f"the approval {decision.button.approval} changes all the time")
@@ -108,8 +108,8 @@ async def settle(
         lapsed = lapse(approval, approvals.values(), now=view.now)
         if lapsed is None:
             return approval
-        lapsing = change(approval, lapsed, now=view.now, head=view.audit_head)
-        stored = await slot.decide(key, replace(lapsing, index=index))
+        changed = change(approval, lapsed, now=view.now, head=view.audit_head, index=index)
+        stored = await slot.decide(key, changed)
         if stored.kind == "ok":
             return lapsed
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")

@@ -1,6 +1,6 @@
 """What a person's click makes of an approval: the next record, or a sentence for that person."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Literal
@@ -11,7 +11,7 @@ from agents import Decide, PayloadError, check_payload
 from bot.approvals import audit, policy, posts
 from bot.approvals.button import Button
 from bot.approvals.policy import Act, Person, Refusal
-from bot.approvals.request import Approval, agreed, closed, resume, voted
+from bot.approvals.request import Approval, Command, agreed, closed, resume, voted
 from bot.approvals.terms import Vote, needed
 
 Kind = Literal[
@@ -131,10 +131,12 @@ def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bo
     return all(posts.values()) or card in places.values()
 
 
-def change(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
+def change(
+    before: Approval, after: Approval, *, now: int, head: str, index: Sequence[Command] = ()
+) -> Decide:
     """The change that writes an approval's next record, with all that follows from it.
 
-    `head` is the last hash of its session's audit.
+    `head` is the last hash of its session's audit, `index` commands make the session due.
     """
     pending = after.status == "pending"
     entries = [audit.voted(after)] if len(after.votes) > len(before.votes) else []
@@ -149,6 +151,7 @@ def change(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
         audit=entries,
         audit_head=head,
         late_ok=after.status == "expired",
+        index=index,
     )
 
 
