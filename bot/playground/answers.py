@@ -9,7 +9,7 @@ from bot.playground.inputs import placed
 from bot.playground.messages import complete, posted
 from bot.playground.people import Person
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject, as_object
+from bot.slack.checks import JsonObject, as_object
 from bot.slack.validate import view_problems
 
 

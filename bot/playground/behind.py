@@ -15,7 +15,7 @@ from bot.approvals.request import Approval
 from bot.playground.people import TEAM_ID
 from bot.playground.workspace import Workspace
 from bot.settings import REHEARSAL
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 from bot.turns import Thread, session_key, thread_of
 
 EVENTS = 60

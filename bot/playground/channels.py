@@ -14,7 +14,7 @@ from bot.playground.people import (
     PAT,
     TEAM_ID,
 )
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 Kind = Literal["channel", "group", "im", "mpim"]
 

@@ -13,7 +13,7 @@ import aiohttp
 
 from bot.playground.feed import Feed
 from bot.playground.sockets import Answer, Sockets
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 RETRY_AFTER = (0.0, 60.0, 300.0)
 PATIENCE = 3.0

@@ -12,7 +12,7 @@ from bot.playground.people import (
     outside_fields,
     user_object,
 )
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 VERIFICATION_TOKEN = "deprecated, proves nothing"  # noqa: S105
 _ONLY_IN_HISTORY = ("metadata", "reply_count", "reply_users", "reply_users_count", "latest_reply")

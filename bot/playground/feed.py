@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 class Feed:

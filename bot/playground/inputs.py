@@ -6,7 +6,7 @@ from datetime import date, time
 from types import MappingProxyType
 from typing import Any
 
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 Draft = dict[str, JsonObject]
 """What one person entered in one place: block id -> action id -> value."""

@@ -16,7 +16,7 @@ from bot.playground.seats import Seats, Who
 from bot.playground.sockets import Sockets
 from bot.playground.web_api import ApiCall, Fault, FaultKind, WebApi
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from bot.playground.people import APP_ID, BOT, BOT_ID, TEAM_ID, Person, bot_profile
-from bot.slack.shapes import JsonObject, as_array, as_object
+from bot.slack.checks import JsonObject, as_array, as_object
 
 NO_TEXT = "This content can't be displayed."
 _TOKEN = re.compile(r"(<@[UW][A-Z0-9]+>|<#[CG][A-Z0-9]+(?:\|[^>]*)?>|https?://[^\s<>|]+)")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.playground.delivery import Delivered
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 @dataclass(frozen=True)

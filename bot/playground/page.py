@@ -28,7 +28,7 @@ from bot.playground.people import BOT, Person
 from bot.playground.reader import Reader
 from bot.playground.unread import unread
 from bot.settings import Route
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 from bot.turns import Thread
 
 FOLDER = Path(__file__).parent

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.playground.people import BOT, Person
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject, as_array, as_object
+from bot.slack.checks import JsonObject, as_array, as_object
 
 Node = str | list[Any]
 

@@ -9,7 +9,7 @@ from bot.playground.inputs import CannotDo
 from bot.playground.messages import full_text
 from bot.playground.people import Person, user_object
 from bot.playground.workspace import Workspace, message_place
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bot.playground.noticed import Noticed
 from bot.playground.people import BOT, Person
 from bot.playground.screens import Surface, surface
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 Who = str | Person
 

@@ -9,7 +9,7 @@ from aiohttp import WSMsgType, web
 
 from bot.playground.feed import Feed
 from bot.playground.people import APP_ID
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 @dataclass(frozen=True)

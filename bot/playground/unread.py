@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.playground.channels import Channel, is_reply
 from bot.playground.people import Person
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from bot.playground.grants import Refused, require
 from bot.playground.people import APP_ID, BOT_ID, TEAM_ID
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 STACK_LIMIT = 3
 

@@ -18,8 +18,8 @@ from bot.playground.methods.call import Call
 from bot.playground.methods.response_url import respond
 from bot.playground.sockets import Sockets
 from bot.playground.workspace import Workspace
+from bot.slack.checks import JsonObject
 from bot.slack.manifest import SCOPES
-from bot.slack.shapes import JsonObject
 
 Method = Callable[[Call], JsonObject]
 

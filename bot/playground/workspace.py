@@ -15,7 +15,7 @@ from bot.playground.inputs import CannotDo, Draft, Placed
 from bot.playground.messages import complete
 from bot.playground.people import BOT, GROUPS, PEOPLE, TEAM_ID, Person, UserGroup
 from bot.playground.views import Views
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 STATUS_SECONDS = 120
 TEXT_LIMIT = 40_000

@@ -13,6 +13,7 @@ from typing import Any
 from slack_sdk.errors import SlackObjectFormationError
 from slack_sdk.models.blocks import Block
 
+from bot.slack.checks import JsonObject, Problem, as_array, as_object, string, text
 from bot.slack.shapes import (
     BLOCK_SURFACES,
     BLOCKS,
@@ -20,13 +21,7 @@ from bot.slack.shapes import (
     ELEMENTS,
     STANDS_IN,
     VIEWS,
-    JsonObject,
-    Problem,
     Surface,
-    as_array,
-    as_object,
-    string,
-    text,
 )
 
 BLOCK_LIMITS: dict[Surface, int] = {"message": 50, "modal": 100, "home": 100}

@@ -9,7 +9,7 @@ from bot.playground.channels import Channel
 from bot.playground.grants import Refused, require
 from bot.playground.people import BOT, Person
 from bot.playground.workspace import Workspace
-from bot.slack.shapes import JsonObject, Problem
+from bot.slack.checks import JsonObject, Problem
 
 _TRUE = (True, "true", "True", "1", 1)
 

@@ -6,7 +6,7 @@ from bot.playground.messages import complete, posted
 from bot.playground.methods.call import Call, refuse
 from bot.playground.people import BOT, TEAM_DOMAINS, TEAM_ID
 from bot.playground.workspace import fitting
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 from bot.slack.validate import message_problems
 
 

@@ -6,7 +6,7 @@ from bot.playground.channels import Channel
 from bot.playground.grants import Refused, require
 from bot.playground.methods.call import Call, known_person
 from bot.playground.people import BOT
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 _TYPES = {"public_channel": "channel", "private_channel": "group", "im": "im", "mpim": "mpim"}
 

@@ -13,7 +13,7 @@ from bot.playground.people import (
     bot_profile,
     user_object,
 )
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 
 
 def auth_test(_call: Call) -> JsonObject:

@@ -4,7 +4,7 @@ from bot.playground.channels import Channel
 from bot.playground.grants import Refused, Reply, require
 from bot.playground.messages import complete, posted
 from bot.playground.methods.call import Call, refuse
-from bot.slack.shapes import JsonObject
+from bot.slack.checks import JsonObject
 from bot.slack.validate import message_problems
 
 

@@ -4,7 +4,7 @@ import json
 
 from bot.playground.grants import Refused, Trigger, require
 from bot.playground.methods.call import Call, refuse
-from bot.slack.shapes import JsonObject, as_object
+from bot.slack.checks import JsonObject, as_object
 from bot.slack.validate import view_problems
 
 VIEW_BYTES = 250_000
