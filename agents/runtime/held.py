@@ -5,6 +5,7 @@ import contextlib
 import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from pydantic import JsonValue
@@ -129,8 +130,8 @@ class Held:
 
     @property
     def unstored(self) -> bool:
-        """Whether an inbox entry was taken and is not stored yet."""
-        return self._popping
+        """Whether an inbox entry was taken, or something was heard, that is not stored yet."""
+        return self._popping or bool(self._heard)
 
     async def take(self) -> bool:
         """Take the oldest inbox entry into the story; False when there is none."""
@@ -169,17 +170,30 @@ class Held:
         """The live state an invocation sees, `temp:` included; a nested agent has its own."""
         return {**self.state, **self.temp.setdefault(_scope(invocation, branch), {})}
 
+    def hear(self, events: Sequence[Event]) -> None:
+        """Take events into the story that are stored with what they lead to, which is known now."""
+        for event in events:
+            self._remember(event)
+            self.story.add(event)
+        self._heard += events
+
     async def commit(
-        self, events: Sequence[Event] = (), *, results: Mapping[str, JsonValue] | None = None
+        self,
+        events: Sequence[Event] = (),
+        *,
+        results: Mapping[str, JsonValue] | None = None,
+        over: Callable[[], bool] = lambda: False,
     ) -> list[Event]:
-        """Store what was heard and these events in one step; give back what a client may see."""
+        """Store what was heard and these events in one step; give back what a client may see.
+
+        When it is `over` with them, and nobody waits, the session is given back in the same step.
+        """
         async with self._lock:
-            for event in events:
-                self._remember(event)
-                self.story.add(event)
-            new = [without_temp(event) for event in (*self._heard, *events)]
-            commit = self._composed(new, results or {})
+            self.hear(events)
+            new = [without_temp(event) for event in self._heard]
+            commit = replace(self._composed(new, results or {}), release=over() and not self.paid)
             done = await self.slot.commit(self.key, commit)
+            self.released = done.released
             for cid in commit.ended:
                 self.results.pop(cid, None)
                 self.started.discard(cid)
@@ -328,6 +342,8 @@ class _Heartbeat:
 
     async def _renew(self) -> None:
         held, asked = self.held, time.monotonic()
+        if held.released:
+            return
         with contextlib.suppress(StoreUnavailable):
             if await held.slot.renew(held.key, held.fence, lease=self.lease):
                 held.until = asked + self.lease / 1000

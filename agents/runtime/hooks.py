@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agents.runtime.agent import Agent, Hook
+from agents.runtime.events import Event
 from agents.runtime.foreign import contained
 from agents.runtime.model import LlmResponse
+from agents.runtime.tools import FunctionTool
 
 
 class Plugin:
@@ -74,6 +76,17 @@ class Hooks:
             if answer is not None:
                 return answer
         return None
+
+
+def asks_first(agent: Agent, new: Sequence[Event], *, plugins: Sequence[Plugin]) -> bool:
+    """Whether all that follows from what a model said is to ask people about each of its calls.
+
+    No function of anybody runs before they are asked.
+    """
+    tools = [agent.tool(call.name or "") for event in new for call in event.get_function_calls()]
+    if plugins or agent.before_tool_callback or not tools:
+        return False
+    return all(isinstance(tool, FunctionTool) and tool.asks_first for tool in tools)
 
 
 PLUGIN_WORDS = {"args": "tool_args", "tool_response": "result"}

@@ -21,7 +21,7 @@ from agents.runtime.ending import given_up, stopped
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.held import Companion, Held, Permit, hold, nothing
-from agents.runtime.hooks import Hooks, Plugin
+from agents.runtime.hooks import Hooks, Plugin, asks_first
 from agents.runtime.messages import accepted, entry
 from agents.runtime.model import Model
 from agents.runtime.models import Models, resolved
@@ -137,24 +137,29 @@ class Runner:
         and ModelUnavailable when trying again later may help.
         """
         async with self.hold(key, owner=owner, lease=lease, run_config=run_config) as held:
-            async for event in self.work(held, run_config=run_config):
+            async for event in self.work(held, run_config=run_config, let_go=True):
                 yield event
 
     async def work(
-        self, held: Held, *, run_config: RunConfig | None = None
+        self, held: Held, *, run_config: RunConfig | None = None, let_go: bool = False
     ) -> AsyncGenerator[Event]:
-        """Work through the inbox of a session in hand, as `serve` does."""
+        """Work through the inbox of a session in hand, as `serve` does.
+
+        With `let_go` it is given back with the last event there is, before that is yielded.
+        """
         if held.deaths >= MAX_DEATHS:
             for event in await self._end(held):
                 yield event
         everybody = Turns(Reading(None, self._budget(run_config)))
-        async for event in self._steps(held, everybody):
+        async for event in self._steps(held, everybody, let_go=let_go):
             yield event
 
     def rests(self, held: Held) -> bool:
         """Whether a session in hand has nothing to do for now, as far as this process was told."""
-        step = next_step(self.agent, held.story)
-        return isinstance(step, (Wait, Done)) and not (held.unstored or held.waiting)
+        return self._idle(held) and not (held.unstored or held.waiting)
+
+    def _idle(self, held: Held) -> bool:
+        return isinstance(next_step(self.agent, held.story), (Wait, Done))
 
     async def give_up(self, key: SessionKey, *, owner: str, lease: int = LEASE) -> None:
         """End what a session cannot get done, and say so in it; what waits behind it can go on.
@@ -201,7 +206,9 @@ class Runner:
             size=stored(run_config.window if run_config else 0),
         )
 
-    async def _steps(self, held: Held, turns: Turns) -> AsyncIterator[Event]:
+    async def _steps(
+        self, held: Held, turns: Turns, *, let_go: bool = False
+    ) -> AsyncIterator[Event]:
         """The loop; `turns` says what the turn of each inbox entry may, and when it is enough."""
         budget = turns.begin(held.entry)
         while not held.lost:
@@ -218,10 +225,15 @@ class Runner:
                     yield event
                 else:
                     new.append(event)
-            for event in await held.commit(new):
+            if isinstance(step, CallModel) and asks_first(step.agent, new, plugins=self._plugins):
+                held.hear(new)
+                continue
+            for event in await held.commit(new, over=lambda: let_go and self._idle(held)):
                 yield event
             if budget.raised is not None:
                 raise budget.raised
+            if held.released:
+                return
         raise SessionConflict(f"the session {held.key} was lost to somebody else")
 
     async def _done(self, step: Step, held: Held, budget: Budget) -> AsyncIterator[Event]:
@@ -289,7 +301,7 @@ class Runner:
         mine = turns.mine
         async with self.hold(key, owner=owner, run_config=mine.budget.config) as held:
             turns.catch_up(held)
-            async for event in self._steps(held, turns):
+            async for event in self._steps(held, turns, let_go=True):
                 turns.now.hear(event)
         if not mine.found:
             view = await self._slot.read(key, parts=("events",))

@@ -151,6 +151,11 @@ class FunctionTool:
             self._contract = contract_version(self.signature, effects=self.effects)
         return self._contract
 
+    @property
+    def asks_first(self) -> bool:
+        """Whether a person is asked about every call, and nothing has to be found out before."""
+        return self._gate is True and self._precondition is None
+
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Validate and coerce what the model sent."""
         return bind(self.signature, args)

@@ -163,10 +163,12 @@ async def _click(slot: RedisSlot, key: SessionKey) -> None:
 async def _round_trips(desk: Desk) -> Figures:
     slot, key, other = desk.slot, session(900_001), session(900_002)
     turn = await trips(lambda: desk.turn(key))
+    paused = await trips(lambda: desk.pause(session(900_003)))
     opened = await put(slot, key=other)
     clicked = await trips(lambda: decide(slot, other, click(opened)))
     return {
-        "round trips of a turn": (turn, 4, "with the message's own"),
+        "round trips of a turn": (turn, 3, "with the message's own"),
+        "round trips of pause + resume": (paused, 8, "with both messages' own"),
         "round trips of a click": (clicked, 2, ""),
     }
 

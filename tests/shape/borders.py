@@ -12,7 +12,10 @@ ENVIRONMENT = {"os.environ", "os.environb", "os.getenv", "os.putenv"}
 IMPORTERS = {
     "slack_bolt": ("bot/slack/", "bot/web.py", "bot/app.py"),
     "slack_sdk": ("bot/slack/", "bot/web.py", "bot/app.py"),
-    "redis": ("agents/runtime/slot/redis.py", "bot/index/", "bot/doctor.py", "bot/app.py"),
+    "redis": (
+        *("agents/runtime/slot/redis.py", "agents/runtime/slot/line.py"),
+        *("bot/index/", "bot/doctor.py", "bot/app.py"),
+    ),
     "apscheduler": ("bot/clock.py",),
 }
 RIMS = (

@@ -46,6 +46,7 @@ def of_commit(commit: Commit) -> Arguments:
         "fence": commit.fence,
         "version": commit.version,
         "pop": commit.pop,
+        "release": commit.release,
         "user": commit.user,
         "events": [
             _event(e, version) for version, e in enumerate(commit.events, commit.version + 1)

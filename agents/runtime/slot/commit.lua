@@ -1,6 +1,6 @@
--- commit(id, fence, version, pop, user, events, state, shared, opened, notes, closed, ended, results,
---        runs, approvals, settles, posts, audit)
---   -> {'ok', version, now, head, shared, owed} | {'fence'} | {'version'} | {'pop'}
+-- commit(id, fence, version, pop, release, user, events, state, shared, opened, notes, closed, ended,
+--        results, runs, approvals, settles, posts, audit)
+--   -> {'ok', version, now, head, shared, owed, released} | {'fence'} | {'version'} | {'pop'}
 -- events: {text, invocation, starts a turn, sums up}; opened: {cid, text, note}; notes, results, runs: {name,
 -- text}, an empty text ends a run; state: name, text, name, text.
 
@@ -80,9 +80,12 @@ if meta('commit') ~= a.id then
   end
   prune()
   accompany()
+  if a.release and call('LLEN', INBOX) == 0 then call('HSET', META, 'owner', '', 'lease', 0) end
   live()
 end
+-- Who lost the answer may ask again when others have the session already.
+local released = a.release and (meta('owner') == '' or number('fence') ~= a.fence)
 return {
   'ok', call('LLEN', EVENTS), now, call('LRANGE', INBOX, 0, 1), call('LRANGE', SHARED, 0, -1),
-  owed(a.posts),
+  owed(a.posts), released and 1 or 0,
 }

@@ -140,6 +140,8 @@ class MemorySlot:
             session.change_invocations(commit.invocations)
             session.prune()
             session.accompany(commit.companions)
+            if commit.release and session.head is None:
+                session.owner, session.lease = "", 0
             return _committed(session, commit, now)
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
@@ -327,7 +329,14 @@ class MemorySlot:
 def _committed(session: Stored, commit: Commit, now: int) -> Committed:
     """What a commit answers."""
     owed = [post.id for post in commit.companions.posts if post.id in session.outbox]
-    return Committed(version=len(session.events), head=session.head, owed=owed, now=now)
+    given_back = not session.owner or session.fence != commit.fence
+    return Committed(
+        version=len(session.events),
+        head=session.head,
+        owed=owed,
+        now=now,
+        released=commit.release and given_back,
+    )
 
 
 def _nothing(key: SessionKey, state: Json, now: int) -> Begun:

@@ -198,7 +198,8 @@ class Commit:
     must be the head. `opened` and `closed` change the open calls. `ended` are calls whose run with
     permission is over: its journal and result are dropped, the next run is another start. `results`
     keeps the response of a finished body, by its step, until its batch is complete. `invocations`
-    replaces or (None) ends open invocations. `Event.version` is set here.
+    replaces or (None) ends open invocations. `Event.version` is set here. With `release` the
+    session is given back in the same change, unless an entry waits in its inbox.
     """
 
     id: str
@@ -216,16 +217,21 @@ class Commit:
     results: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     invocations: Mapping[str, Json | None] = field(default_factory=dict[str, Json | None])
     companions: Companions = NOTHING
+    release: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:
-    """The new version, the inbox entry that is the oldest now, and which of its posts are owed."""
+    """The new version, the inbox entry that is the oldest now, and which of its posts are owed.
+
+    `released` says that the session was given back, as the commit wished.
+    """
 
     version: int
     head: Entry | None
     owed: Sequence[str]
     now: int
+    released: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

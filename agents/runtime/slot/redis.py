@@ -245,9 +245,15 @@ class RedisSlot:
         )
         if answer[0] in _CONFLICTS:
             raise SessionConflict(_CONFLICTS[answer[0]])
-        _, version, now, head, unapplied, owed = answer
+        _, version, now, head, unapplied, owed, released = answer
         await self._merge(key, unapplied)
-        return Committed(version=version, head=codec.entry(head), owed=owed, now=now)
+        return Committed(
+            version=version,
+            head=codec.entry(head),
+            owed=owed,
+            now=now,
+            released=released == 1,
+        )
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
         """Ask for leave to run a body; what the replicas do not have yet is no leave."""

@@ -46,6 +46,24 @@ async def test_release(slot: Slot, key: SessionKey) -> None:
     assert not isinstance(await slot.begin(key, owner="other", lease=LONG), Busy)
 
 
+@pytest.mark.parametrize("waits", [pytest.param(n, id=f"{n} wait") for n in range(2)])
+async def test_a_commit_that_gives_back(slot: Slot, key: SessionKey, waits: int) -> None:
+    """Who wishes so lets go of a session with a commit, unless an entry waits in it."""
+    begun = await open_session(slot, key)
+    for n in range(waits):
+        await slot.ingest(key, Entry(id=f"w{n}", body={}))
+    commit = Commit(id="c", fence=begun.fence, version=0, events=[said()], pop="m1", release=True)
+    done = await slot.commit(key, commit)
+    other = await slot.begin(key, owner="other", lease=LONG)
+    assert (done.version, done.released) == (1, not waits)
+    assert isinstance(other, Busy) == bool(waits)
+    again = await slot.commit(key, commit)
+    assert (again.version, again.released) == (1, not waits)
+    view = await slot.read(key)
+    assert view is not None
+    assert (len(view.events), view.owner) == (1, "worker" if waits else "other")
+
+
 async def test_a_missing_session_begins_empty(slot: Slot, key: SessionKey) -> None:
     """Nothing is there, nothing is made, and every change of it is refused."""
     begun = await begin(slot, key)
