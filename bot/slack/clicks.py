@@ -17,7 +17,7 @@ from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.button import Button
 from bot.approvals.decide import Standing, decide
-from bot.approvals.decision import Decision, Outcome
+from bot.approvals.decision import Decision, Outcome, is_elsewhere
 from bot.approvals.policy import Act, Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, Command
@@ -44,6 +44,10 @@ _ACTS: Mapping[str, Act] = MappingProxyType({REJECT: "reject", FORM: "approve"})
 _STAMP = re.compile(r"\d+\.\d+")
 SAVING = "Saved here, but not yet on the second server; the card will follow."
 TAKEN = ("decided", "counted", "withdrawn")
+MISPLACED = (
+    "This does not come from where I asked, so nothing was decided. Please use the request's own"
+    " message, or find it in my Home."
+)
 OUTSIDER = "Only people of this workspace can use this."
 
 Lost = Callable[[float], Awaitable[bool]]
@@ -113,6 +117,16 @@ class Clicks:
             case _:
                 logs.warning("click.unknown", action=click.action, person=click.by.id)
                 self.tell(click.by, click.place, INACTIVE)
+
+    async def misplaced(self, click: Click | Submission, field: str) -> Mapping[str, Any] | None:
+        """Decide nothing, since `field` of what Slack brought is another one's; tell and log it."""
+        by = click.by
+        if await self._is_first(f"misplaced {by.id} {click.place} {click.button} {field}"):
+            logs.warning("click.refused", why="misplaced", field=field, person=by.id)
+        if isinstance(click, Submission):
+            return _instead(MISPLACED)
+        self.tell(by, click.place, MISPLACED)
+        return None
 
     async def submit(self, sent: Submission) -> Mapping[str, Any]:
         """Decide what a modal says; the answer is the body for Slack, empty to close the modal."""
@@ -213,7 +227,7 @@ class Clicks:
 
     async def _look(self, click: Click, key: SessionKey, *, button: Button) -> None:
         """Open a modal that shows the stored approval, or asks for its values."""
-        approval = await self._approval(key, button)
+        approval = await self._approval(key, button, card=click.card)
         if approval is None:
             lost = await self._is_lost(key, click.card)
             self.tell(click.by, click.place, EMPTIED if lost else INACTIVE)
@@ -246,10 +260,14 @@ class Clicks:
         logs.warning("click.refused", why=why, action=click.action, person=click.by.id)
         self.tell(click.by, click.place, AGAIN)
 
-    async def _approval(self, key: SessionKey, button: Button) -> Approval | None:
-        view = await self._slot.read(key, parts=("approvals",), only=(button.approval,))
+    async def _approval(self, key: SessionKey, button: Button, *, card: str) -> Approval | None:
+        """The approval of a button on a message of its own; None for any other button."""
+        parts = ("approvals", "posts")
+        view = await self._slot.read(key, parts=parts, only=(button.approval,))
         approval = readable(view.approvals).get(button.approval) if view else None
-        return approval if approval and button.fits(approval) else None
+        if view is None or approval is None or not button.fits(approval):
+            return None
+        return None if is_elsewhere(approval, card, view.places) else approval
 
     async def _is_lost(self, key: SessionKey, card: str) -> bool:
         """Whether the store was emptied since a card was posted, or its thread begun."""
@@ -277,10 +295,8 @@ class Clicks:
 
     async def _note(self, by: Clicker, place: Place, text: str) -> None:
         """Say it where they are; in Home, and where that is not possible, in our DM."""
-        if self._first and place.response_url:
-            with contextlib.suppress(StoreUnavailable):
-                if not await self._first(f"{place.response_url} {text}"):
-                    return
+        if place.response_url and not await self._is_first(f"{place.response_url} {text}"):
+            return
         thread = place.thread
         if thread.channel:
             told = await self._replies.ephemeral(thread, person=by.id, text=text)
@@ -290,6 +306,12 @@ class Clicks:
             await self._replies.respond(place.response_url, text)
         elif by.team == self._team:
             await self._replies.whisper(by.id, text)
+
+    async def _is_first(self, what: str) -> bool:
+        """Whether nobody has said so before, as far as the store can tell."""
+        with contextlib.suppress(StoreUnavailable):
+            return self._first is None or await self._first(what)
+        return True
 
     def _later(self, note: Coroutine[Any, Any, None]) -> None:
         # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.

@@ -27,9 +27,11 @@ from bot.errors import SettingsError
 from bot.slack import payloads
 from bot.slack.clicks import INACTIVE, Clicks
 from bot.slack.commands import COMMAND, Commands
+from bot.slack.departures import Departures
 from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.messages import Messages
+from bot.slack.origin import misfit
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
 from bot.slack.retractions import Retractions
@@ -80,6 +82,7 @@ class Listeners:
         commands: Commands | None = None,
         strangers: Strangers | None = None,
         retractions: Retractions | None = None,
+        departures: Departures | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Keep the parts; `patience` is in seconds."""
@@ -92,6 +95,7 @@ class Listeners:
         self._commands = commands
         self._strangers = strangers
         self._retractions = retractions
+        self._departures = departures
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -145,6 +149,8 @@ class Listeners:
         click = payloads.click(body)
         if isinstance(click, Ignored):
             return _ok()
+        if field := misfit(body, self._identity):
+            return await self._in_time(self._clicks.misplaced(click, field))
         return await self._in_time(self._clicks.press(click))
 
     async def on_submission(self, body: Body) -> BoltResponse:
@@ -153,6 +159,8 @@ class Listeners:
         if isinstance(sent, Ignored):
             logs.warning("click.unknown", action=sent.reason)
             return _ok()
+        if field := misfit(body, self._identity):
+            return await self._in_time(self._clicks.misplaced(sent, field))
         return await self._in_time(self._clicks.submit(sent))
 
     async def on_command(self, body: Body) -> BoltResponse:
@@ -191,6 +199,8 @@ class Listeners:
     async def _take(self, body: Body) -> None:
         if self._retractions:
             await self._retractions.take(body)
+        if self._departures:
+            await self._departures.take(body)
         await self._messages.take(body)
 
     def _open_home(self, body: Body) -> None:

@@ -29,6 +29,7 @@ EVENTS = (
     "message.im",
     "message.mpim",
     "subteam_members_changed",
+    "subteam_updated",
     "user_change",
 )
 

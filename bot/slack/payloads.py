@@ -193,9 +193,13 @@ def changed_person(body: Payload) -> str:
 def changed_group(body: Payload) -> str:
     """The id of the user group whose members changed, if that is what the event says."""
     inner = _mapping(body.get("event"))
-    if inner.get("type") != "subteam_members_changed":
-        return ""
-    return _text(inner.get("subteam_id"))
+    match inner.get("type"):
+        case "subteam_members_changed":
+            return _text(inner.get("subteam_id"))
+        case "subteam_updated":
+            return _text(_mapping(inner.get("subteam")).get("id"))
+        case _:
+            return ""
 
 
 def home_opened(body: Payload) -> str:

@@ -2,7 +2,7 @@
 """The workspace behind the settings: its client, who we are there, and its channels."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 import aiohttp
@@ -28,11 +28,16 @@ WAIT = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who we are in Slack, as auth.test says: our workspace, our user and our bot id."""
+    """Who we are in Slack: our workspace and its enterprise, our user, our bot and our app.
+
+    `enterprise` is empty where there is none, `app` where Slack does not say.
+    """
 
     team: str
     user: str
     bot: str
+    enterprise: str = ""
+    app: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +69,7 @@ async def workspace(
     names = [settings.approvers_channel, settings.audit_channel, *settings.routes]
     names += [route.approvers_channel for route in settings.routes.values()]
     identity, scopes = await _identity(client, wait=wait)
+    identity = replace(identity, app=await _app(client, identity.bot, wait=wait))
     named = any(name and name.startswith("#") for name in names)
     return Workspace(
         client=client,
@@ -111,7 +117,26 @@ async def _identity(client: AsyncWebClient, *, wait: float) -> tuple[Identity, S
     told = cast("dict[str, str]", answer.data)
     scopes = cast("Mapping[str, str]", answer.headers).get("x-oauth-scopes", "")
     listed = [scope.strip() for scope in scopes.split(",") if scope.strip()]
-    return Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"]), listed
+    identity = Identity(
+        team=told["team_id"],
+        user=told["user_id"],
+        bot=told["bot_id"],
+        enterprise=told.get("enterprise_id") or "",
+    )
+    return identity, listed
+
+
+async def _app(client: AsyncWebClient, bot: str, *, wait: float) -> str:
+    """The id of our app; empty when Slack does not let us know."""
+
+    async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
+        return await answered(client.bots_info(bot=bot))
+
+    answer = await _patiently(ask, wait=wait)
+    if isinstance(answer, Refused):
+        return ""
+    about = cast("Mapping[str, Mapping[str, str]]", answer.data).get("bot") or {}
+    return about.get("app_id") or ""
 
 
 async def _channels(replies: Replies, *, wait: float) -> Mapping[str, str]:

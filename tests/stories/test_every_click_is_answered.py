@@ -128,6 +128,31 @@ async def test_another_team_with_the_same_ids(office: Office):
     assert office.amounts() == []
 
 
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        pytest.param("api_app_id", "A0OTHERAPP1", id="another app"),
+        pytest.param("team", {"id": "T0OTHERTEAM"}, id="another workspace"),
+        pytest.param("enterprise", {"id": "E0OTHERORG1"}, id="another enterprise"),
+        pytest.param("channel", {"id": "C0OTHERCHN1"}, id="another channel"),
+        pytest.param("message", {"ts": "1700000000.000100"}, id="another message"),
+    ],
+)
+async def test_a_click_from_elsewhere(office: Office, part: str, value: object):
+    """What names another app, workspace, channel or message decides nothing; it is told once."""
+    await office.ask(HOTEL)
+    card = await office.card("200", where="general")
+    payload = sent(await office.slack.click("ben", card, "approve"))
+    payload["user"]["id"] = MAX.id
+    payload["actions"][0]["action_ts"] = "1"
+    payload[part] = value
+    assert [await send(office.slack, payload) for _ in range(3)] == [200] * 3
+    await office.note("max", "does not come from where I asked", where="general")
+    assert len(notes(office, "max")) == 1
+    assert buttons(office.now(card)) == ["approve", "reject"]
+    assert office.amounts() == []
+
+
 async def test_two_cards_of_one_thread_and_a_swapped_value(open_office: Opening):
     """Each button is about its own card: the value of one on the other decides neither."""
     hosts = Hosts()

@@ -8,12 +8,13 @@ from typing import Any
 
 import aiohttp
 
-from agents import Agent, Companions, SessionKey, Slot
+from agents import Agent, Companions, Post, SessionKey, Slot
 from agents.runtime.slot.port import Begun, Commit, View
 from bot import web
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval, Command, Copy
 from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
+from bot.playground.people import APP_ID
 from bot.settings import Route
 from bot.slack import blocks
 from bot.slack.clicks import Clicks, Ring
@@ -37,6 +38,7 @@ class Doorbell:
 
     last: dict[str, str] = field(default_factory=dict[str, str])
     aside: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    told: dict[str, int] = field(default_factory=dict[str, int])
 
     def ring(self, key: SessionKey) -> Sequence[Command]:
         """Nobody sleeps here."""
@@ -50,6 +52,11 @@ class Doorbell:
     async def last_agent(self, channel: str) -> str | None:
         """The agent that spoke last."""
         return self.last.get(channel)
+
+    async def first(self, what: str) -> bool:
+        """Whether nobody has said so to this process."""
+        self.told[what] = self.told.get(what, 0) + 1
+        return self.told[what] == 1
 
     async def set_aside(self, key: SessionKey, said: str, *, ts: str) -> None:
         """Keep it as long as this process lives."""
@@ -108,16 +115,19 @@ class Office:
             "policy": Policy(approvers=people),
             "asked_at": 1,
             "deadline": None,
+            "copies": (Copy(post="card:1", channel=self.general),),
         }
         record = approval(**(fields | given))
         begun = await self.slot.begin(key, owner="test", lease=1000)
         assert isinstance(begun, Begun)
-        opened = Companions(approvals=[record.record()])
+        owed = Post(id="card:1", body={"kind": "card", "approval": record.id})
+        opened = Companions(approvals=[record.record()], posts=[owed])
         commit = Commit(id="c1", fence=begun.fence, version=begun.version, companions=opened)
         await self.slot.commit(key, commit)
         card = blocks.card(record, now=1)
         posted = await self.replies.post(thread_of(key), card, id="card:1")
         assert isinstance(posted, Posted)
+        await self.slot.posted(key, {owed.id: posted.place})
         return record, self.message(posted.place)
 
     def message(self, place: str) -> dict[str, Any]:
@@ -157,7 +167,8 @@ async def open_office(
         client = web_client(slack.bot_token, api_url=slack.api_url, session=session)
         replies = Replies(client)
         told = await client.auth_test()
-        identity = Identity(team=told["team_id"], user=told["user_id"], bot=told["bot_id"])
+        ours = {"team": told["team_id"], "user": told["user_id"], "bot": told["bot_id"]}
+        identity = Identity(**ours, app=APP_ID)
         people = People(replies, team=identity.team, clock=lambda: 0)
         doorbell = Doorbell()
         routes = {slack.workspace.channel("general").id: Route(agent="reimbursement")}
@@ -176,6 +187,7 @@ async def open_office(
             ring=ring or doorbell.ring,
             team=identity.team,
             run_for=timedelta(days=1),
+            first=doorbell.first,
         )
         listeners = Listeners(messages=messages, clicks=clicks, people=people, identity=identity)
         secret = "" if socket else slack.signing_secret
