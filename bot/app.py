@@ -36,6 +36,7 @@ from bot.desk import Desk, clock, furnished, listeners, worker
 from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
+from bot.needs import require_model, require_slack, require_store
 from bot.outbox import Saved
 from bot.routing import require_agents
 from bot.settings import REHEARSAL, Route, Settings
@@ -78,8 +79,8 @@ async def run(settings: Settings, *, stopping: asyncio.Event) -> None:
 
     Raises SettingsError, SlackUnavailable, StoreUnavailable, StoreUnsafe: one sentence each.
     """
-    settings.require_slack()
-    settings.require_model()
+    require_slack(settings)
+    require_model(settings)
     async with opened(settings) as bot:
         await bot.run(stopping)
     logs.info("bot.stopped")
@@ -90,7 +91,7 @@ async def opened(
     settings: Settings, *, agents: Sequence[Agent] | None = None
 ) -> AsyncGenerator[Bot]:
     """All parts of one process; `agents` stand in for those of this project."""
-    settings.require_store()
+    require_store(settings)
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
         session = await stack.enter_async_context(aiohttp.ClientSession())
@@ -143,8 +144,8 @@ async def release(settings: Settings) -> str:
 
     Raises SettingsError, StoreUnavailable, StoreUnsafe.
     """
-    settings.require_slack()
-    settings.require_model()
+    require_slack(settings)
+    require_model(settings)
     await _check_agents(settings)
     if settings.redis_url is None:
         return "The settings are complete but for REDIS_URL, which the add-on has yet to set."

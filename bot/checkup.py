@@ -18,6 +18,7 @@ from bot.advice import advice
 from bot.approvals.policy import Person
 from bot.approvals.rules import book
 from bot.errors import BotError, SettingsError, SlackUnavailable
+from bot.needs import require_model, require_slack, require_store
 from bot.routing import GUIDE, resolved
 from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
@@ -90,8 +91,8 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     """Whether anything is missing."""
     complaints = [
         text
-        for require in (settings.require_slack, settings.require_store, settings.require_model)
-        if (text := _complaint(require))
+        for require in (require_slack, require_store, require_model)
+        if (text := _complaint(require, settings))
     ]
     for text in complaints:
         yield Finding("wrong", "settings", text)
@@ -100,9 +101,9 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "settings", f"Nothing is missing. Said are: {names}.")
 
 
-def _complaint(require: Callable[[], None]) -> str:
+def _complaint(require: Callable[[Settings], None], settings: Settings) -> str:
     try:
-        require()
+        require(settings)
     except SettingsError as error:
         return str(error)
     return ""

@@ -404,58 +404,6 @@ class Settings(BaseSettings):
         """How many connections to the store this process opens at the most."""
         return self.store_connections or sum(CONNECTIONS[role] for role in self.roles)
 
-    def require_slack(self) -> None:
-        """Refuse to run without a workspace, or with half of what it takes.
-
-        Raises SettingsError, which names what is missing.
-        """
-        proofs = [
-            variable(name)
-            for name in ("slack_signing_secret", "slack_app_token")
-            if getattr(self, name)
-        ]
-        if self.slack_bot_token and proofs:
-            return
-        if self.slack_bot_token:
-            raise SettingsError(
-                "SLACK_SIGNING_SECRET is missing beside SLACK_BOT_TOKEN"
-                " (or SLACK_APP_TOKEN, for Socket Mode)."
-            )
-        if proofs:
-            raise SettingsError(f"SLACK_BOT_TOKEN is missing beside {proofs[0]}.")
-        raise SettingsError(
-            "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET are missing;"
-            " `python -m bot playground` needs neither."
-        )
-
-    def require_store(self) -> None:
-        """Refuse the embedded store where another process could not reach it or it would not last.
-
-        Raises SettingsError, which names REDIS_URL.
-        """
-        if self.redis_url:
-            return
-        if self.dyno:
-            raise SettingsError("REDIS_URL is missing, and a dyno keeps no files of its own.")
-        if missing := [role for role in get_args(Role) if role not in self.roles]:
-            raise SettingsError(f"REDIS_URL is missing: {missing[0]} in another process needs it.")
-
-    def require_model(self) -> None:
-        """Refuse to run without a model unless MODEL asks for the rehearsal.
-
-        Raises SettingsError, which names GEMINI_API_KEY or what Vertex AI lacks.
-        """
-        if self.model == REHEARSAL:
-            return
-        if not (self.gemini_api_key or self.vertexai):
-            raise SettingsError("GEMINI_API_KEY is missing; MODEL=rehearsal runs without an LLM.")
-        place = self.google_cloud_project and self.google_cloud_location
-        if self.vertexai and not (self.gemini_api_key or place):
-            raise SettingsError(
-                "GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION are missing beside"
-                " GOOGLE_GENAI_USE_VERTEXAI."
-            )
-
 
 def variable(field: str) -> str:
     """The environment variable of a field of Settings."""

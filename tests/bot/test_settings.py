@@ -10,6 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import SettingsError
+from bot.needs import require_model, require_slack, require_store
 from bot.settings import Role, Route, Settings, variable
 
 ROOT = Path(__file__).parents[2]
@@ -298,8 +299,8 @@ def test_a_workspace_needs_a_whole_pair(monkeypatch, given: set[str], missing: s
     ):
         if part in given:
             monkeypatch.setenv(name, value)
-    assert (refusal(Settings.read().require_slack) or "").startswith(missing or "")
-    assert (refusal(Settings.read().require_slack) is None) == (missing is None)
+    assert (refusal(require_slack) or "").startswith(missing or "")
+    assert (refusal(require_slack) is None) == (missing is None)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +317,7 @@ def test_the_embedded_store_is_for_one_lasting_process(monkeypatch, environment,
     """Without REDIS_URL a bot runs only where its own store reaches every role and lasts."""
     for name, text in environment.items():
         monkeypatch.setenv(name, text)
-    said = refusal(Settings.read().require_store)
+    said = refusal(require_store)
     assert (said or "").startswith("REDIS_URL is missing") == refused
 
 
@@ -350,7 +351,7 @@ def test_a_model_is_needed(monkeypatch, environment, refused: str | None):
     """A deployed bot has a model, or was told in so many words to do without."""
     for name, text in environment.items():
         monkeypatch.setenv(name, text)
-    said = refusal(Settings.read().require_model)
+    said = refusal(require_model)
     assert (said or "").split(" ")[0] == (refused or "")
 
 
@@ -373,7 +374,7 @@ def test_our_own_file_sets_nothing_wrong():
 def refusal(require) -> str | None:
     """What a requirement says when it is not met."""
     try:
-        require()
+        require(Settings.read())
     except SettingsError as error:
         return str(error)
     return None
