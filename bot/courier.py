@@ -1,11 +1,17 @@
 """Brings a session's messages to Slack, each once, as long as nobody else can be doing it."""
 
+import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from agents import SessionKey
+from bot import logs
 from bot.slack.blocks.rendered import Rendered
 from bot.slack.replies import Posted, Replies, Result, Retry, Uncertain
 from bot.turns import Thread
+
+LATER = 3.0
+"""Seconds until it is looked once more whether somebody else posted what came late from here."""
 
 
 class Courier:
@@ -15,13 +21,22 @@ class Courier:
     """
 
     def __init__(
-        self, key: SessionKey, replies: Replies, *, until: Callable[[], Awaitable[float]]
+        self,
+        key: SessionKey,
+        replies: Replies,
+        *,
+        until: Callable[[], Awaitable[float]],
+        stored: Callable[[str], Awaitable[str]],
     ) -> None:
-        """Speak with `replies`; `until` is from when on (`time.monotonic`) others may be at it."""
+        """Speak with `replies`; `until` is from when on (`time.monotonic`) others may be at it.
+
+        `stored` is where a post is said to be, if it was made.
+        """
         self.doubtful: set[str] = set()
         self._key = key
         self._replies = replies
         self._until = until
+        self._stored = stored
 
     async def say(self, post_id: str, thread: Thread, pieces: Sequence[Rendered]) -> Result:
         """Post all pieces of a message; the place is that of the first one."""
@@ -52,7 +67,29 @@ class Courier:
             found = await self._replies.find(thread, id=name, since=_since(thread))
             if isinstance(found, Posted | Retry | Uncertain):
                 return found
-        return await self._replies.post(thread, piece, id=name, until=await self._until())
+        until = await self._until()
+        result = await self._replies.post(thread, piece, id=name, until=until)
+        if time.monotonic() >= until:
+            await self._take_back(piece_id, thread, name=name)
+        return result
+
+    async def _take_back(self, piece_id: str, thread: Thread, *, name: str) -> None:
+        """Delete what was posted late, if who took over has posted it as well.
+
+        This process may have stood still right before the call. Whoever takes over looks for the
+        post first, so there are two only when both were at it in the same moment.
+        """
+        for pause in (0.0, LATER):
+            await asyncio.sleep(pause)
+            found = await self._replies.copies(thread, id=name, since=_since(thread))
+            stays = await self._stored(piece_id)
+            if not isinstance(found, tuple) or stays not in found:
+                continue
+            for place in found:
+                if place != stays:
+                    logs.warning("outbox.taken_back", post=piece_id)
+                    await self._replies.delete(place)
+            return
 
     async def _thread(self, thread: Thread) -> Thread | Result:
         """The thread, or the DM with the person it stands for."""

@@ -46,6 +46,7 @@ Event = Literal[
     "outbox.posted",
     "outbox.retried",
     "outbox.refused",
+    "outbox.taken_back",
     "click.refused",
     "click.unknown",
     "store.unavailable",

@@ -130,7 +130,7 @@ class Debt:
         self._looked = False
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
-        self._courier = Courier(key, outbox.replies, until=self._until)
+        self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:
@@ -297,6 +297,11 @@ class Debt:
         if time.monotonic() >= self._begin_by:
             raise SessionConflict(f"the session {self.key} is in other hands")
         return self._ours_until
+
+    async def _stored_place(self, post_id: str) -> str:
+        """Where a post is, as far as anybody stored it."""
+        view = await self._slot.read(self.key, parts=("posts",))
+        return view.places.get(post_id, "") if view else ""
 
     async def _fall_back(self, post: Post, refused: Refused, message: Message) -> Result:
         """Say somewhere else what Slack would not take: in the thread, or to who asked."""

@@ -220,7 +220,20 @@ class Replies:
         return await self._ended(self._client.conversations_open(users=person), key="channel.id")
 
     async def find(self, thread: Thread, *, id: str, since: float = 0) -> Result | None:  # noqa: A002
-        """The post with that id, if it is there; None when it is not.
+        """The post with that id, if it is there; None when it is not. `since` as for `copies`."""
+        found = await self.copies(thread, id=id, since=since)
+        if not isinstance(found, tuple):
+            return found
+        return Posted(found[0]) if found else None
+
+    async def copies(
+        self,
+        thread: Thread,
+        *,
+        id: str,  # noqa: A002
+        since: float = 0,
+    ) -> tuple[str, ...] | Retry | Uncertain | Refused:
+        """The places of all posts with that id, at least of one if there is any.
 
         `since` is in seconds since the epoch: nothing older is looked at.
         """
@@ -229,13 +242,17 @@ class Replies:
             read = await self._answered(self._page(thread, since=since, cursor=cursor))
             if not isinstance(read, Mapping):
                 return read
-            for message in cast("list[Answer]", read.get("messages") or []):
-                if _post_id(message) == id:
-                    return Posted(str(Spot(thread.channel, message["ts"])))
+            messages = cast("list[Answer]", read.get("messages") or [])
+            found = [str(each["ts"]) for each in messages if _post_id(each) == id]
             cursor = _text(_inside(read, "response_metadata.next_cursor"))
-            if not cursor:
-                return None
-        return None
+            if found or not cursor:
+                return tuple(str(Spot(thread.channel, ts)) for ts in found)
+        return ()
+
+    async def delete(self, place: str) -> Result:
+        """Take a message of ours away; safe to repeat."""
+        spot = Spot.parse(place)
+        return await self._ended(self._client.chat_delete(channel=spot.channel, ts=spot.ts))
 
     async def channels(self) -> Mapping[str, str] | Retry | Uncertain | Refused:
         """The ids of the channels we can see, by name."""

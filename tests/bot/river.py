@@ -92,14 +92,14 @@ class River:
                 raise faults.pop(0)
             return secretary.companions(key, story, new=new, now=now)
 
-        agent = Agent(name="helper", model=model, tools=tools)
+        agent, owner = Agent(name="helper", model=model, tools=tools), f"worker-{id(model)}"
         worker = Worker(
             index=self.index,
             runners={name: self.runner(agent, companion)},
             farewell=self.runner(farewell(), companion),
             secretary=secretary,
-            outbox=Outbox(slot=self.slot, replies=self.replies),
-            owner=f"worker-{id(model)}",
+            outbox=Outbox(slot=self.slot, replies=self.replies, owner=owner),
+            owner=owner,
             lease=lease,
             concurrency=concurrency,
         )

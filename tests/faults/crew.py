@@ -24,7 +24,7 @@ from agents import (
     ToolContext,
 )
 from agents.runtime import calling, patience, runner
-from bot import app, clock, crash, logs, outbox, worker
+from bot import app, clock, courier, crash, logs, outbox, worker
 from bot.crash import CrashPoint
 from bot.index import due
 from bot.playground import BEN, MAX, MIA
@@ -69,8 +69,8 @@ def play(order: Mapping[str, Any]) -> int:
 
 def hurry() -> None:
     """Let what takes seconds or minutes in life take fractions here."""
-    worker.RETRIES = (0.2, 0.4, 0.8, 1.0)
-    outbox.LOOK_AGAIN = 0.3
+    worker.RETRIES, worker.AGAIN = (0.2, 0.4, 0.8, 1.0), 0.1
+    outbox.LOOK_AGAIN = courier.LATER = 0.3
     replies.WAIT = 0.2
     clock.EXPIRY = 0.2
     clock.TICKETS = 0.2
