@@ -26,6 +26,7 @@ from bot.approvals.board import listed
 from bot.approvals.decide import settle
 from bot.approvals.records import REMEDY, readable
 from bot.approvals.request import Command, next_look
+from bot.approvals.succession import Succession
 from bot.index import Index
 from bot.tickets.news import Waiting
 from bot.tickets.poll import Poll
@@ -99,6 +100,7 @@ def sweeps(
     apps: Sequence[str],
     tenant: str,
     tickets: Poll,
+    succession: Succession,
     more: Sequence[Sweep] = (),
 ) -> tuple[Sweep, ...]:
     """Everything that is looked at again and again, in a session's own time or in ours."""
@@ -106,6 +108,7 @@ def sweeps(
     return (
         Sweep("tickets", TICKETS, tickets.look),
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
+        Sweep("succession", EXPIRY, partial(pass_on_due, slot, index, succession)),
         Sweep("reconcile", RECONCILE, walk.step),
         *more,
     )
@@ -120,12 +123,30 @@ async def close_due(slot: Slot, index: Index) -> int:
     return len(due)
 
 
+async def pass_on_due(slot: Slot, index: Index, succession: Succession) -> int:
+    """Look who may still decide about requests whose approvers may have left; how many it were.
+
+    Those that are left when Slack does not answer are looked at again in a minute.
+    """
+    until, due = await index.claim_left(DUE)
+    for key, approval_id in due:
+        with _passing(key, approval=approval_id):
+            if not await succession.look(slot, key, approval_id):
+                break
+            await index.send(index.left_over(key, approval_id, until))
+    return len(due)
+
+
 async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str) -> None:
-    """Do what one approval is due for, and say when to look at it again."""
+    """Do what one approval is due for, and say when to look at it again.
+
+    One that stays open is looked at for who may still decide about it, too.
+    """
     approval = await settle(slot, key, approval_id, index=index.ring(key, behind=True))
     look = approval and next_look(approval)
     if look:
-        await index.send(index.approval_due(key, approval_id, look))
+        left = index.approval_left(key, approval_id, 0)
+        await index.send((*index.approval_due(key, approval_id, look), *left))
     else:
         await index.send(index.approval_over(key, approval_id))
     if approval and approval.status == "expired":

@@ -21,9 +21,11 @@ from agents import (
 )
 from bot import doctor, logs
 from bot.approvals.board import Board, listed
+from bot.approvals.request import Approval, Command
 from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
 from bot.approvals.secretary import Secretary
+from bot.approvals.succession import Succession
 from bot.clock import Clock, Sweep, sweeps
 from bot.crash import CrashPoint
 from bot.index import Client, Index, Lists
@@ -35,6 +37,7 @@ from bot.slack import emptied
 from bot.slack.anchor import DailyAnchor
 from bot.slack.clicks import Clicks
 from bot.slack.commands import Commands
+from bot.slack.departures import REMEMBERED, Departures
 from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.listeners import Listeners
@@ -196,9 +199,23 @@ def clock(settings: Settings, desk: Desk) -> Clock:
             apps=[agent.name for agent in desk.agents],
             tenant=desk.slack.identity.team,
             tickets=poll,
+            succession=_succession(settings, desk),
             more=_anchors(settings, desk),
         )
     )
+
+
+def _succession(settings: Settings, desk: Desk) -> Succession:
+    """What passes requests on when people leave; it trusts an answer of Slack's for a moment."""
+    replies, team, roles = desk.slack.replies, desk.slack.identity.team, settings.approver_roles
+    people = People(replies, team=team, clock=time.monotonic, remembered=REMEMBERED)
+    groups = Groups(replies, people, roles=roles, clock=time.monotonic, remembered=REMEMBERED)
+
+    def follow(after: Approval) -> Sequence[Command]:
+        key = SessionKey.parse(after.session)
+        return (*desk.index.ring(key, behind=True), *listed(desk.index.lists, after))
+
+    return Succession(settings.approvers, look_up=groups.able, follow=follow)
 
 
 def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
@@ -322,6 +339,9 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         commands=commands,
         strangers=_strangers(clicks, identity),
         retractions=_retractions(desk),
+        departures=Departures(
+            desk.index, concerning=desk.index.lists.open_concerning, roles=settings.approver_roles
+        ),
     )
 
 

@@ -7,7 +7,7 @@ default approvers; without enough of them it is closed, and everybody concerned 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
-from agents import SessionKey, Slot, StoreUnavailable
+from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decide import pauses
@@ -36,42 +36,49 @@ NOBODY = (
 )
 
 
-async def pass_on(
-    slot: Slot,
-    key: SessionKey,
-    approval_id: str,
-    *,
-    heirs: Sequence[str],
-    look_up: LookUp,
-    follow: Follow,
-) -> bool:
-    """Do what has to be done about an open request; `heirs` are the default approvers.
+class Succession:
+    """Looks at open requests; `heirs` are the default approvers, who stand in for others."""
 
-    False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
-    several processes at once: one of them changes the record, tells of it, and writes the log.
-    """
-    for _ in pauses():
-        view = await slot.read(key, parts=("approvals",), only=(approval_id,))
-        approval = readable(view.approvals).get(approval_id) if view else None
-        if view is None or approval is None or approval.status != "pending":
-            return True
-        if late(approval, now=view.now):
-            return True
-        able = await look_up(_names(approval, heirs), _most(approval))
-        if able is None:
-            return False
-        after = succeeded(approval, able, heirs=heirs, now=view.now)
-        if after is None:
-            return True
-        text = (PASSED_ON if after.status == "pending" else NOBODY).format(approval.reference)
-        home, asker = thread_of(key), approval.requester
-        told = posts.notice(f"heirs:{approval.id}:{after.rev}", home, text=text, asker=asker)
-        changed = change(approval, after, now=view.now, head=view.audit_head)
-        changed = replace(changed, posts=(*changed.posts, told), index=follow(after))
-        if (await slot.decide(key, changed)).kind == "ok":
-            _log(after)
-            return True
-    raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+    def __init__(self, heirs: Sequence[str], *, look_up: LookUp, follow: Follow) -> None:
+        """Keep the parts."""
+        self._heirs = heirs
+        self._look_up = look_up
+        self._follow = follow
+
+    async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
+        """Pass a request on, or close it, where too few may decide.
+
+        False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
+        several processes at once: one of them changes the record, tells of it, and logs it.
+        """
+        for _ in pauses():
+            view = await slot.read(key, parts=("approvals",), only=(approval_id,))
+            approval = readable(view.approvals).get(approval_id) if view else None
+            if view is None or approval is None or approval.status != "pending":
+                return True
+            if late(approval, now=view.now):
+                return True
+            able = await self._look_up(_names(approval, self._heirs), _most(approval))
+            if able is None:
+                return False
+            after = succeeded(approval, able, heirs=self._heirs, now=view.now)
+            if after is None:
+                return True
+            following = _changed(approval, after, now=view.now, head=view.audit_head)
+            stored = await slot.decide(key, replace(following, index=self._follow(after)))
+            if stored.kind == "ok":
+                _log(after)
+                return True
+        raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+
+def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
+    """The change, with what the requester reads in their thread."""
+    text = (PASSED_ON if after.status == "pending" else NOBODY).format(after.reference)
+    home = thread_of(SessionKey.parse(after.session))
+    told = posts.notice(f"heirs:{after.id}:{after.rev}", home, text=text, asker=after.requester)
+    changed = change(before, after, now=now, head=head)
+    return replace(changed, posts=(*changed.posts, told))
 
 
 def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int) -> Approval | None:

@@ -16,6 +16,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is there |
 | `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
+| `{due:<t>}:left` | zset | `session|approval` -> when to look who may decide (ms) | till then |
 | `{due:<t>}:until` | zset | `method:channel` -> when Slack wants such a call again (ms) | a day |
 | `{boot}:marker` | hash | since when the store remembers, when found emptied (ms) | always |
 | `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |

@@ -59,6 +59,7 @@ class Index(Hints):
         self._until = f"{self._due}:until"
         self._dead = f"{self._due}:dead"
         self._approvals = f"{self._due}:appr"
+        self._left = f"{self._due}:left"
         self._tickets = f"{self._due}:tick"
         self._waits: dict[str, float] = {}
 
@@ -129,6 +130,18 @@ class Index(Hints):
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
         """The commands that have an approval never looked at again."""
         return (("ZREM", self._approvals, f"{key}|{approval}"),)
+
+    def approval_left(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
+        """The commands that have it looked at, at a moment (ms), whether enough may decide."""
+        return (("ZADD", self._left, at, f"{key}|{approval}"),)
+
+    async def claim_left(self, most: int) -> tuple[str, list[tuple[SessionKey, str]]]:
+        """Take up to `most` of these whose time has come; with what `left_over` wants to know."""
+        return await self._claim(self._left, most, lease=CLAIM_DUE)
+
+    def left_over(self, key: SessionKey, approval: str, until: str) -> Sequence[Command]:
+        """The commands that have it looked at no more, unless it was put there again meanwhile."""
+        return (("EVAL", DONE, 1, self._left, f"{key}|{approval}", until),)
 
     def ticket_due(self, key: SessionKey, call: str, at: int) -> Sequence[Command]:
         """The commands that have a call's ticket looked at, at a moment of the store's clock."""

@@ -50,6 +50,13 @@ class Lists(Hints):
         read = [await self._read(key, each) for key, each in zip(keys, found, strict=True)]
         return list(dict.fromkeys(each for one in read for each in one.values()))
 
+    async def open_concerning(self, names: Sequence[str]) -> list[tuple[SessionKey, str]]:
+        """The open ones among those that concern one of the names."""
+        keys = [self._mine(name) for name in names]
+        found = await self.send([("ZRANGE", key, OPEN // 2, "+inf", "BYSCORE") for key in keys])
+        read = [await self._read(key, each) for key, each in zip(keys, found, strict=True)]
+        return list(dict.fromkeys(each for one in read for each in one.values()))
+
     def home_opened(self, person: str) -> Sequence[Command]:
         """The commands that remember who looked at their Home."""
         return (

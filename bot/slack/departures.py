@@ -1,11 +1,11 @@
 """Has requests looked at again when Slack says that people may have lost the right to decide."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from agents import SessionKey
 from bot.approvals.request import Command
-from bot.slack import payloads
+from bot.slack import events
 from bot.slack.people import person_of
 
 REMEMBERED = 2.0
@@ -13,12 +13,12 @@ REMEMBERED = 2.0
 when no process knows an answer from before the event."""
 
 
+Concerning = Callable[[Sequence[str]], Awaitable[Sequence[tuple[SessionKey, str]]]]
+"""The open approvals that concern one of some names: session and id."""
+
+
 class Hints(Protocol):
     """The part of the index that departures need."""
-
-    async def open_concerning(self, names: Sequence[str]) -> list[tuple[SessionKey, str]]:
-        """The open approvals that concern one of the names: session and id."""
-        ...
 
     def approval_left(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have it looked at, at a moment (ms), whether enough may decide."""
@@ -40,9 +40,12 @@ class Departures:
     Slack's: who is left is looked up by the clock, once for all of them.
     """
 
-    def __init__(self, hints: Hints, *, roles: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self, hints: Hints, *, concerning: Concerning, roles: Mapping[str, Sequence[str]]
+    ) -> None:
         """Keep the parts."""
         self._hints = hints
+        self._concerning = concerning
         self._roles = roles
 
     async def take(self, body: Mapping[str, Any]) -> None:
@@ -50,7 +53,7 @@ class Departures:
         name = departed(body)
         if not name:
             return
-        found = await self._hints.open_concerning(standing_for(name, self._roles))
+        found = await self._concerning(standing_for(name, self._roles))
         at = await self._hints.now() + int(REMEMBERED * 1000) if found else 0
         due = (self._hints.approval_left(key, each, at) for key, each in found)
         await self._hints.send([command for one in due for command in one])
@@ -58,9 +61,9 @@ class Departures:
 
 def departed(body: Mapping[str, Any]) -> str:
     """The person who can never decide from now on, or the group that changed; empty for others."""
-    if group := payloads.changed_group(body):
+    if group := events.changed_group(body):
         return group
-    person = payloads.changed_person(body)
+    person = events.changed_person(body)
     if not person:
         return ""
     user = cast("Mapping[str, Any]", body["event"]["user"])

@@ -10,7 +10,7 @@ from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.resolve import Defaults, unsettled
-from bot.approvals.succession import meetable, pass_on, succeeded
+from bot.approvals.succession import Succession, meetable, succeeded
 from bot.approvals.terms import Policy, Quota, Vote
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
@@ -216,7 +216,8 @@ def looking(*people: str, asked: list | None = None):
 
 async def passed(slot: Slot, look_up, heirs=HEIRS) -> bool:
     """Look at the approval once."""
-    return await pass_on(slot, KEY, "3-0", heirs=heirs, look_up=look_up, follow=lambda _: ())
+    succession = Succession(heirs, look_up=look_up, follow=lambda _: ())
+    return await succession.look(slot, KEY, "3-0")
 
 
 async def test_it_is_passed_on_once(slot: Slot, caplog):

@@ -45,6 +45,7 @@ def test_socket_mode() -> None:
         ("member_joined_channel", "channels:read"),
         ("user_change", "users:read"),
         ("subteam_members_changed", "usergroups:read"),
+        ("subteam_updated", "usergroups:read"),
     ],
 )
 def test_every_event_has_its_scope(event: str, scope: str) -> None:
