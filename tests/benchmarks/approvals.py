@@ -28,7 +28,7 @@ from bot.approvals.request import Approval
 from bot.approvals.terms import Policy
 from bot.index import Index
 from bot.playground import ANA, MAX, MIA, LocalSlack
-from bot.playground.people import TEAM_ID
+from bot.playground.people import APP_ID, TEAM_ID
 from bot.turns import Thread, session_key
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import approval
@@ -165,6 +165,8 @@ def _click(approval: Approval) -> str:
     body = copy.deepcopy(payload("block_actions_message_approve"))
     body["user"] |= {"id": MAX.id, "team_id": TEAM_ID}
     body["team"] |= {"id": TEAM_ID}
+    body["message"] |= {"app_id": APP_ID}
+    body |= {"api_app_id": APP_ID}
     body["actions"][0] |= {"action_id": "approve", "value": encode(approval)}
     return urlencode({"payload": json.dumps(body)})
 
