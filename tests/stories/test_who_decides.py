@@ -268,3 +268,61 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening, kind: 
     told = await office.closed(card, "Result")
     assert "tok-777" not in json.dumps(told)
     assert got == [given]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param((), id="one process"),
+        pytest.param((["worker", "clock"], ["clock"]), id="several processes"),
+    ],
+)
+async def test_an_approver_leaves_while_a_request_is_open(open_office: Opening, others):
+    """Default approvers are asked, the requester reads it once, and what they approve runs."""
+    told = {"approvers": [MIA.id], **policy(approvers=[MAX.id])}
+    for roles in others:
+        await open_office(roles=roles, **told)
+    office = await open_office(**told)
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.deactivate("max")
+    await office.answer(thread, "the default approvers are asked as well")
+    under = office.slack.thread("approvals", card["ts"])[1:]
+    assert any(f"<@{MIA.id}> may decide this as well now" in full_text(line) for line in under)
+    card = office.now(card)
+    assert f"Asked: <@{MIA.id}> ·" in full_text(card)
+    await office.slack.click("mia", card, "approve")
+    await office.closed(card, "It is done")
+    assert office.amounts() == [200]
+    said = [full_text(each) for each in office.slack.thread("expenses", thread)]
+    assert sum("the default approvers are asked as well" in each for each in said) == 1
+
+
+async def test_new_approvers_get_a_card_of_their_own(open_office: Opening):
+    """Where cards go to people, the default approvers get theirs; the other one has no buttons."""
+    told = policy(approvers=["S0LOCALMGR1"], quorum=2)
+    office = await open_office(approvers=[BEN.id], approvers_channel=None, **told)
+    thread = await office.ask(HOTEL)
+    dms = [office.slack.workspace.dm(each).id for each in (MAX, MIA)]
+    await office.slack.wait_for(lambda: all(office.slack.messages(dm) for dm in dms))
+    await office.slack.set_group("managers", ["mia"])
+    await office.answer(thread, "the default approvers are asked as well")
+    own = office.slack.workspace.dm(BEN).id
+    card = await office.card("200", where=own)
+    await office.slack.click("ben", card, "approve")
+    [theirs] = [m for m in office.slack.messages(dms[1]) if "approve" in buttons(m)]
+    await office.slack.click("mia", {**theirs, "channel": dms[1]}, "approve")
+    await office.answer(thread, "Paid")
+    assert office.amounts() == [200]
+
+
+async def test_nobody_is_left_to_decide(open_office: Opening):
+    """Without anybody else the request is closed at once, and the agent goes on with that."""
+    office = await open_office(approvers=[MAX.id])
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.slack.deactivate("max")
+    await office.answer(thread, "Nobody is left who may decide about request")
+    closed = await office.closed(card, "nobody may decide this here")
+    assert "It did not run" in full_text(closed)
+    assert office.amounts() == []
