@@ -24,7 +24,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 import agents
 from bot import errors, logs
 from bot.errors import SettingsError
-from bot.slack import payloads
+from bot.slack import events, payloads
 from bot.slack.clicks import INACTIVE, Clicks
 from bot.slack.commands import COMMAND, Commands
 from bot.slack.departures import Departures
@@ -205,7 +205,7 @@ class Listeners:
 
     def _open_home(self, body: Body) -> None:
         """Somebody opened their Home."""
-        if self._homes and (person := payloads.home_opened(body)):
+        if self._homes and (person := events.home_opened(body)):
             self._clicks.later(self._homes.opened(person))
 
     async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
@@ -218,9 +218,9 @@ class Listeners:
 
     def _forget(self, body: Body) -> None:
         """Somebody's account or a user group changed: look them up anew at the next click."""
-        if person := payloads.changed_person(body):
+        if person := events.changed_person(body):
             self._people.forget(person)
-        if self._groups and (group := payloads.changed_group(body)):
+        if self._groups and (group := events.changed_group(body)):
             self._groups.forget(group)
 
 

@@ -13,8 +13,9 @@ from bot import logs
 from bot.approvals.request import Command
 from bot.policies import Route
 from bot.routing import GUIDE, Message, route
-from bot.slack import payloads
-from bot.slack.payloads import Ignored, Joined
+from bot.slack import events
+from bot.slack.events import Joined
+from bot.slack.payloads import Ignored
 
 
 class Doorbell(Protocol):
@@ -64,11 +65,11 @@ class Messages:
 
     async def take(self, body: Mapping[str, Any]) -> None:
         """Store what an event means. Raises StoreUnavailable; then Slack should try again."""
-        match payloads.event(body, team=self._team, bot_user=self._bot_user):
+        match events.event(body, team=self._team, bot_user=self._bot_user):
             case Ignored():
                 return
             case Joined() as joined:
-                greeting = payloads.greeting(joined, agent=GUIDE)
+                greeting = events.greeting(joined, agent=GUIDE)
                 await self._ingest(greeting.session, greeting.entry())
             case Message() as message:
                 await self._take(message)
@@ -79,7 +80,7 @@ class Messages:
         if choice is None:
             return
         spoken = self._doorbell.spoken(message.channel, choice.agent) if message.direct else ()
-        turn = payloads.turn(message, choice)
+        turn = events.turn(message, choice)
         key, entry = turn.session, turn.entry()
         if choice.only_existing:
             await self._follow(key, entry, ts=message.ts)

@@ -12,8 +12,8 @@ from bot.approvals.decision import Decision
 from bot.approvals.policy import Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, Command
-from bot.slack import payloads
-from bot.slack.payloads import Retracted
+from bot.slack import events
+from bot.slack.events import Retracted
 from bot.turns import Thread, session_key
 
 
@@ -39,7 +39,7 @@ class Retractions:
 
     async def take(self, body: Mapping[str, Any]) -> None:
         """Do what an event means. Raises StoreUnavailable; then Slack should try again."""
-        found = payloads.retracted(body, team=self._team)
+        found = events.retracted(body, team=self._team)
         if found is None:
             return
         for agent in self._agents:

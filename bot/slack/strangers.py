@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot import logs
-from bot.slack import payloads
+from bot.slack import events
 from bot.slack.payloads import Clicker, Place
 
 SENTENCE = (
@@ -36,7 +36,7 @@ class Strangers:
 
     def hear(self, body: Mapping[str, Any]) -> None:
         """Answer an event if somebody of another company speaks to us in it."""
-        found = payloads.stranger(body, team=self._team, bot_user=self._bot_user)
+        found = events.stranger(body, team=self._team, bot_user=self._bot_user)
         if found is None:
             return
         by, place = found

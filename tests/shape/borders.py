@@ -42,7 +42,7 @@ PURE = (
     "bot/turns.py",
     "bot/routing.py",
     *(f"bot/approvals/{noun}.py" for noun in ("companions", "faults", "policy", "request")),
-    *(f"bot/slack/{noun}" for noun in ("blocks", "manifest", "payloads", "validate")),
+    *(f"bot/slack/{noun}" for noun in ("blocks", "events", "manifest", "payloads", "validate")),
     "bot/playground/workspace.py",
 )
 CLIENTS = (

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from bot.routing import Choice, Message
-from bot.slack import payloads
+from bot.slack import events, payloads
+from bot.slack.events import Joined
 from bot.slack.options import option_meaning, option_value
-from bot.slack.payloads import Click, Ignored, Joined, Submission
+from bot.slack.payloads import Click, Ignored, Submission
 from bot.turns import Thread
 from tests.bot.slack.samples import ANA, BOT_USER, FIXTURES, MAX, TEAM, payload
 
@@ -37,7 +38,7 @@ def event(name: str, **changes: Any) -> Message | Joined | Ignored:
     """A sample event as ours, with some of its inner fields changed."""
     body = payload(name)
     body["event"] |= changes
-    return payloads.event(body, team=TEAM, bot_user=BOT_USER)
+    return events.event(body, team=TEAM, bot_user=BOT_USER)
 
 
 @pytest.mark.parametrize("name", EVENTS)
@@ -84,7 +85,7 @@ def test_an_author_without_a_team(shared: bool | None, found: type) -> None:
     body = payload("message_channel")
     body["event"] = {k: v for k, v in body["event"].items() if k not in ("team", "user_team")}
     body["is_ext_shared_channel"] = shared
-    assert isinstance(payloads.event(body, team=TEAM, bot_user=BOT_USER), found)
+    assert isinstance(events.event(body, team=TEAM, bot_user=BOT_USER), found)
 
 
 ODD = st.sampled_from([None, True, 7, -1, 10**30, 1.5, "", "x", "[" * 5000, [], [1], [[]], {}])
@@ -110,13 +111,13 @@ def test_odd_shapes_are_no_errors(data: st.DataObject, name: str, odd: Any) -> N
     for step in way:
         inside = inside[step]
     inside[last] = odd
-    heard = payloads.event(body, team=TEAM, bot_user=BOT_USER)
+    heard = events.event(body, team=TEAM, bot_user=BOT_USER)
     assert isinstance(heard, Message | Joined | Ignored)
     assert isinstance(payloads.click(body), Click | Ignored)
     assert isinstance(payloads.submission(body), Submission | Ignored)
     payloads.command(body)
     payloads.place(body)
-    told = (payloads.changed_person, payloads.changed_group, payloads.home_opened)
+    told = (events.changed_person, events.changed_group, events.home_opened)
     assert all(isinstance(read(body), str) for read in told)
 
 
@@ -136,9 +137,9 @@ def test_no_moment(field: str, element: dict[str, Any]) -> None:
 @pytest.mark.parametrize("body", [{}, {"event": None}, {"event": []}, {"type": "app_rate_limited"}])
 def test_bodies_without_an_event(body: dict[str, Any]) -> None:
     """Whatever a body lacks, it is ignored and not an error."""
-    assert payloads.event(body, team=TEAM, bot_user=BOT_USER) == Ignored("other workspace")
+    assert events.event(body, team=TEAM, bot_user=BOT_USER) == Ignored("other workspace")
     body = body | {"team_id": TEAM}
-    assert payloads.event(body, team=TEAM, bot_user=BOT_USER) == Ignored("no event")
+    assert events.event(body, team=TEAM, bot_user=BOT_USER) == Ignored("no event")
 
 
 def test_both_events_of_a_mention_are_one_turn() -> None:
@@ -149,7 +150,7 @@ def test_both_events_of_a_mention_are_one_turn() -> None:
     assert isinstance(second, Message)
     assert first == second
     assert first.mention
-    turn = payloads.turn(first, Choice(agent="time_off", text=first.text, ts=first.ts))
+    turn = events.turn(first, Choice(agent="time_off", text=first.text, ts=first.ts))
     assert turn.id == f"m:C0G9QF9GZ:{first.ts}"
     assert turn.author == ANA
     assert str(turn.session) == f"{TEAM}:time_off:thread:C0G9QF9GZ%3A{first.ts}"
@@ -160,8 +161,8 @@ def test_a_bare_mention_says_something() -> None:
     found = event("app_mention", text=f"<@{BOT_USER}>")
     assert isinstance(found, Message)
     assert found.text == ""
-    turn = payloads.turn(found, Choice(agent="guide", text=found.text, ts=found.ts))
-    assert turn.text == payloads.NO_WORDS
+    turn = events.turn(found, Choice(agent="guide", text=found.text, ts=found.ts))
+    assert turn.text == events.NO_WORDS
 
 
 def test_me_message_is_heard() -> None:
@@ -197,7 +198,7 @@ def test_joining_a_channel() -> None:
     found = event("message_channel", **joined)
     assert found == Joined(team=TEAM, channel="C0G9QF9GZ", inviter=ANA, ts="1795981205.318679")
     assert isinstance(found, Joined)
-    turn = payloads.greeting(found, agent="guide")
+    turn = events.greeting(found, agent="guide")
     assert (turn.id, turn.author) == ("j:C0G9QF9GZ:1795981205.318679", ANA)
     assert event("message_channel", **joined | {"user": ANA}) == Ignored("somebody joined")
 
@@ -205,8 +206,8 @@ def test_joining_a_channel() -> None:
 def test_changed_person() -> None:
     """The person of a user_change is told, of any other event nobody."""
     body = payload("user_change_deactivated")
-    assert payloads.changed_person(body) == body["event"]["user"]["id"]
-    assert payloads.changed_person(payload("message_channel")) == ""
+    assert events.changed_person(body) == body["event"]["user"]["id"]
+    assert events.changed_person(payload("message_channel")) == ""
 
 
 @pytest.mark.parametrize(
@@ -392,6 +393,6 @@ def taken_back(kind: str, **inner: Any) -> dict[str, Any]:
 )
 def test_what_is_taken_back(body: dict[str, Any], found: tuple[bool, str] | None):
     """A message that is gone, or whose words changed, is known by its author and its turn."""
-    told = payloads.retracted(body, team="T1")
+    told = events.retracted(body, team="T1")
     assert (told and (told.deleted, told.thread)) == found
     assert told is None or (told.author, told.turn) == ("UANA", "m:C1:1.2")
