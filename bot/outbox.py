@@ -8,17 +8,20 @@ said in the thread of the request and struck off; what Slack may take later stay
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Protocol
 
 from agents import Held, Post, Record, SessionConflict, SessionKey, Slot
 from bot import logs
+from bot.approvals.kin import near
 from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.request import Approval
 from bot.courier import Courier
 from bot.display import Display, Message
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
-from bot.slack.replies import Posted, Refused, Replies, Result, Retry, Uncertain
+from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
+from bot.slack.replies import Replies
 from bot.turns import Thread, thread_of
 
 LOOK_AGAIN = 3.0
@@ -87,6 +90,7 @@ class Outbox:
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
         debt.doubtful.update(held.owed)
+        debt.near = partial(near, held.story)
         debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
         if held.owed or any(call.request for call in held.story.open.values()):
             await debt.look()
@@ -110,7 +114,8 @@ class Debt:
     that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
     session's as they were when last looked at, which is done only where a post is about more than
     its own words. What became of approvals is shown once it is `saved`; `saving` are the posts in
-    place of which it is told that it is being saved.
+    place of which it is told that it is being saved. `near` names the approvals to know besides
+    those that posts are about; None are all.
     """
 
     def __init__(self, key: SessionKey, outbox: Outbox) -> None:
@@ -126,6 +131,7 @@ class Debt:
         self._owner = outbox.owner
         self._limits = outbox.limits
         self._changed = outbox.changed
+        self.near: Callable[[], Sequence[str] | None] = lambda: None
         self._thinking = False
         self._looked = False
         self._ours_until = self._begin_by = 0.0
@@ -138,10 +144,10 @@ class Debt:
         self._ours_until, self._begin_by = since + seconds, since + seconds * SHARE
 
     async def look(self) -> None:
-        """Read what is owed, and the records that posts are shown from: at first all of them."""
+        """Read what is owed, and the records that posts are shown from; at first those near too."""
         await self.strike()
         asked = time.monotonic()
-        only = () if self._looked else None
+        only = () if self._looked else self.near()
         view = await self._slot.read(self.key, parts=("posts", "approvals"), only=only)
         if view is None:
             self.posts = []
@@ -149,19 +155,21 @@ class Debt:
         left = view.lease - view.now if view.owner == self._owner else 0
         self.is_ours(left / 1000, since=asked)
         self.posts = list(view.posts)
-        records = await self._shown_from(self.posts) if self._looked else view.approvals
         self._looked = True
-        self._display.learn(records, places=view.places, now=view.now)
+        shown = await self._shown_from(self.posts, known=view.approvals)
+        self._display.learn({**view.approvals, **shown}, places=view.places, now=view.now)
 
     async def mend(self, place: str) -> None:
         """Show a card or line again whose request cannot change any more."""
         if message := await self._display.over(place):
             await self._replies.update(place, message)
 
-    async def _shown_from(self, posts: Sequence[Post]) -> Mapping[str, Record]:
-        """The records of the approvals that posts are about."""
+    async def _shown_from(
+        self, posts: Sequence[Post], *, known: Mapping[str, Record]
+    ) -> Mapping[str, Record]:
+        """The records of the approvals that posts are about, as far as they are not known."""
         named = {str(post.body["approval"]) for post in posts if "approval" in post.body}
-        if not named:
+        if not (named := named - known.keys()):
             return {}
         view = await self._slot.read(self.key, parts=("approvals",), only=sorted(named))
         return view.approvals if view else {}

@@ -98,7 +98,7 @@ async def settle(
     """
     for pause in pauses():
         await asyncio.sleep(pause)
-        view = await slot.read(key, parts=("approvals",))
+        view = await slot.read(key, parts=("approvals",), only=(approval_id,), pending=True)
         if view is None or approval_id not in view.approvals:
             return None
         approval, approvals = (

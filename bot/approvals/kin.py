@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from agents import Story
 from bot.approvals.request import Approval, Status
 
 DASHES = {"Pd": "-", "Pi": '"', "Pf": '"'}
@@ -53,6 +54,8 @@ class Kin:
 
 
 ALONE = Kin()
+LAST = 8
+"""So many of the last requests of a session are compared with a new one."""
 
 
 class Looks:
@@ -67,6 +70,18 @@ class Looks:
         if approval.id not in self._known:
             self._known[approval.id] = _text(folded(approval.args))
         return self._known[approval.id]
+
+
+def near(story: Story) -> Sequence[str]:
+    """The requests that a turn has to do with: those about open calls, their batches, and the last.
+
+    Of a long session they are few; what is older is told of no more.
+    """
+    batches = {call.id.rpartition("-")[0] for call in story.open.values()}
+    open_ = [call.request for call in story.open.values() if call.request]
+    asked = [asked for event in story.events for asked in event.questions.items()]
+    about = [name for name, each in asked if each.call_id.rpartition("-")[0] in batches]
+    return list(dict.fromkeys([*open_, *about, *(name for name, _ in asked[-LAST:])]))
 
 
 def kin(

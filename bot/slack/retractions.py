@@ -48,7 +48,7 @@ class Retractions:
                 await self._within(session_key(team=self._team, agent=agent, thread=thread), found)
 
     async def _within(self, key: SessionKey, found: Retracted) -> None:
-        view = await self._slot.read(key, parts=("events", "approvals"))
+        view = await self._slot.read(key, parts=("events", "approvals"), only=(), pending=True)
         if view is None:
             return
         runs = {event.invocation_id for event in view.events if event.entry == found.turn}

@@ -239,6 +239,7 @@ class MemorySlot:
         window: int = 0,
         user: str | None = None,
         only: Sequence[str] | None = None,
+        pending: bool = False,
     ) -> View | None:
         """Look at a session."""
         with self._lock:
@@ -253,7 +254,9 @@ class MemorySlot:
                 events=list(events),
                 state=self._state(key, user or key.user, session.state) if "state" in parts else {},
                 open=dict(session.open),
-                approvals=_chosen(session.approvals, only) if "approvals" in parts else {},
+                approvals=_chosen(session.approvals, only, pending=pending)
+                if "approvals" in parts
+                else {},
                 posts=list(session.outbox.values()) if "posts" in parts else [],
                 places=dict(session.places) if "posts" in parts else {},
                 audit=list(session.audit) if "audit" in parts else [],
@@ -360,8 +363,11 @@ def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
     )
 
 
-def _chosen(approvals: Mapping[str, Record], only: Sequence[str] | None) -> dict[str, Record]:
-    """The approvals with these ids, or all."""
+def _chosen(
+    approvals: Mapping[str, Record], only: Sequence[str] | None, *, pending: bool
+) -> dict[str, Record]:
+    """The approvals with these ids, and those that are pending, or all."""
     if only is None:
         return dict(approvals)
-    return {name: approvals[name] for name in only if name in approvals}
+    waiting = [name for name, each in approvals.items() if pending and each.status == "pending"]
+    return {name: approvals[name] for name in (*only, *waiting) if name in approvals}

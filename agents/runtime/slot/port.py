@@ -415,11 +415,12 @@ class Slot(Protocol):
         window: int = 0,
         user: str | None = None,
         only: Sequence[str] | None = None,
+        pending: bool = False,
     ) -> View | None:
         """Look at a session, whole or (window > 0) its newest events; None when there is none.
 
         `user:` state is that of `user`, else of the session's; of the approvals `only` those, when
-        they are named.
+        they are named, and with `pending` besides them all that nobody decided yet.
         """
         ...
 

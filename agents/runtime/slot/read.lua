@@ -1,14 +1,23 @@
 #!lua flags=no-writes
 -- read(events, state, approvals, posts, audit: whether it is wanted; from: the first event's index;
---      only: the approvals to read, else all)
+--      only: the approvals to read, else all; pending: and besides them those nobody decided yet)
 --   -> {} | {version, now, created, updated, inbox, open, notes, events, state, approvals, outbox,
 --            owed, places, audit, owner, lease, the audit's last hash}
 if not exists then return {} end
 local function part(wanted, ...) return wanted and call(...) or {} end
+local function wanted()
+  local ids = {}
+  for _, id in each(a.only) do ids[id] = true end
+  for _, field in ipairs(part(a.pending and number('pending') > 0, 'HKEYS', APPROVALS)) do
+    local id = field:match('^status (.*)')
+    if id and call('HGET', APPROVALS, field) == 'pending' then ids[id] = true end
+  end
+  return ids
+end
 local function approvals()
-  if not a.only then return part(a.approvals, 'HGETALL', APPROVALS) end
+  if a.approvals then return call('HGETALL', APPROVALS) end
   local fields, found = { 'status', 'rev', 'digest', 'deadline', 'run_by', 'body' }, {}
-  for _, id in ipairs(a.only) do
+  for id in pairs(wanted()) do
     local stored = approval(id)
     for n, field in ipairs(stored and fields or {}) do
       found[#found + 1] = field .. ' ' .. id

@@ -334,11 +334,12 @@ class RedisSlot:
         window: int = 0,
         user: str | None = None,
         only: Sequence[str] | None = None,
+        pending: bool = False,
     ) -> View | None:
         """Look at a session."""
         given: codec.Arguments = {**dict.fromkeys(parts, True), "from": -window}
         if only is not None and "approvals" in parts:
-            given |= {"approvals": False, "only": list(only)}
+            given |= {"approvals": False, "only": list(only), "pending": pending}
         wanted = self._shared_state(key, user or key.user) if "state" in parts else ()
         answer, *states = await self._store.send(self._script("read", key, given), *wanted)
         if not answer:

@@ -60,6 +60,18 @@ async def test_some_approvals_are_read(slot: Slot, key: SessionKey) -> None:
         assert view.approvals == {one.id: one for one in opened if one.id in only}
 
 
+async def test_pending_approvals_are_read(slot: Slot, key: SessionKey) -> None:
+    """Besides those that are named, those that nobody decided yet are read on request."""
+    opened = [approval(id="q"), approval(id="r 1"), approval(id="s", status="approved")]
+    begun = await ask(slot, key, opened[0])
+    more = Companions(approvals=[*opened[1:], approval(id="t", status="rejected")])
+    await slot.commit(key, Commit(id="b", fence=begun.fence, version=1, companions=more))
+    for only, expected in (((), {"q", "r 1"}), (("s", "q"), {"q", "r 1", "s"})):
+        view = await slot.read(key, parts=("approvals",), only=only, pending=True)
+        assert view is not None
+        assert view.approvals == {one.id: one for one in opened if one.id in expected}
+
+
 async def test_a_decision_brings_what_follows_from_it(slot: Slot, key: SessionKey) -> None:
     """Record, inbox entry, post and audit entry come together; a repeat changes nothing."""
     await ask(slot, key, approval())
