@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from agents import SessionKey
 from bot import logs
 from bot.slack.blocks.rendered import Rendered
-from bot.slack.replies import Posted, Replies, Result, Retry, Uncertain
+from bot.slack.endings import Posted, Result, Retry, Uncertain
+from bot.slack.replies import Replies
 from bot.turns import Thread
 
 LATER = 3.0

@@ -8,7 +8,8 @@ from bot import logs
 from bot.approvals.anchor import anchor, day_of, told
 from bot.index import Lists
 from bot.slack.blocks import answer
-from bot.slack.replies import Posted, Replies
+from bot.slack.endings import Posted
+from bot.slack.replies import Replies
 from bot.turns import Thread
 
 

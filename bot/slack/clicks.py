@@ -26,9 +26,10 @@ from bot.slack.blocks.card import shows_all
 from bot.slack.blocks.inputs import fields, label
 from bot.slack.blocks.rendered import Block, mentions
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
+from bot.slack.endings import Posted, Refused, Result
 from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
-from bot.slack.replies import Posted, Refused, Replies, Result
+from bot.slack.replies import Replies
 from bot.slack.text import escaped
 from bot.turns import Spot, thread_of
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 from bot import logs
 from bot.slack.blocks import answer
-from bot.slack.replies import Posted, Refused, Replies
+from bot.slack.endings import Posted, Refused
+from bot.slack.replies import Replies
 from bot.turns import Thread
 
 

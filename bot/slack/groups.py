@@ -11,7 +11,8 @@ from typing import Protocol
 
 from bot.approvals.policy import Person
 from bot.approvals.terms import is_group, is_person
-from bot.slack.replies import Refused, Replies
+from bot.slack.endings import Refused
+from bot.slack.replies import Replies
 
 REMEMBERED = 60.0
 """Seconds until a user group is asked for again."""

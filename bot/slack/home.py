@@ -10,8 +10,9 @@ from bot.approvals.board import Board, Inbox, Lists, concerned, groups, inbox, l
 from bot.approvals.request import Approval, Command
 from bot.approvals.terms import is_person
 from bot.slack.blocks.lists import home_view
+from bot.slack.endings import Posted
 from bot.slack.groups import Groups
-from bot.slack.replies import Posted, Replies
+from bot.slack.replies import Replies
 
 
 class Hints(Lists, Protocol):

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from bot.approvals.policy import Person
-from bot.slack.replies import Refused, Replies
+from bot.slack.endings import Refused
+from bot.slack.replies import Replies
 
 REMEMBERED = 60.0
 """Seconds until a person is asked for again: rights that were taken away must not live on."""

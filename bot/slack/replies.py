@@ -9,17 +9,28 @@ import asyncio
 import math
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
 import aiohttp
-from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.blocks.rendered import Block, Rendered, shortened
+from bot.slack.endings import (
+    TIMEOUT,
+    Answer,
+    Posted,
+    Refused,
+    Result,
+    Retry,
+    Uncertain,
+    answered,
+    inside,
+    text_of,
+)
 from bot.turns import Spot, Thread
 
 EVENT_TYPE = "countersign_post"
@@ -30,59 +41,9 @@ SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
 """Seconds for a call that a click waits for: Slack waits three for our answer."""
-TIMEOUT = 10.0
-WAIT = 1.0
-LONG_WAIT = 600.0
-
-Audience = Literal["requester", "operator", "clicker"]
-Answer = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """It is there: `place` is `channel|ts`, or what the call was about where there is no ts."""
-
-    place: str
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Slack did not take it; the same call may work after so many seconds."""
-
-    after_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Uncertain:
-    """Nobody knows whether Slack took it: look for it before trying again."""
-
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Slack will not take it: its code, who has to hear it, and a sentence for them.
-
-    `detail` is what Slack says about our blocks, for the log.
-    """
-
-    code: str
-    audience: Audience
-    sentence: str
-    detail: str = ""
-
-    @property
-    def gone(self) -> bool:
-        """Whether the message to change cannot be changed any more: say it in a new one."""
-        return self.code in _GONE
-
-
-Result = Posted | Retry | Uncertain | Refused
-
 THINKING = "is thinking…"
 
 _SHARED = ("is_ext_shared", "is_pending_ext_shared")
-_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
 _UNSHOWABLE = frozenset(
     {
         "msg_too_long",
@@ -92,20 +53,6 @@ _UNSHOWABLE = frozenset(
         "too_many_attachments",
     }
 )
-_LATER = frozenset({"ratelimited", "rate_limited"})
-_MUCH_LATER = frozenset({"team_added_to_org", "org_login_required"})
-_UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
-_EXPIRED = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
-_NO_PLACE: Mapping[str, str] = {
-    "channel_not_found": "I cannot see that channel; please invite me to it.",
-    "not_in_channel": "I am not in that channel; please invite me to it.",
-    "is_archived": "That channel is archived.",
-    "user_not_found": "That person is not in this workspace.",
-    "user_disabled": "That person's account is deactivated.",
-    "user_not_visible": "I cannot write to that person.",
-    "user_not_in_channel": "That person is not in the channel.",
-    "cannot_dm_bot": "That is an app, not a person.",
-}
 
 
 class Replies:
@@ -244,7 +191,7 @@ class Replies:
                 return read
             messages = cast("list[Answer]", read.get("messages") or [])
             found = [str(each["ts"]) for each in messages if _post_id(each) == id]
-            cursor = _text(_inside(read, "response_metadata.next_cursor"))
+            cursor = text_of(inside(read, "response_metadata.next_cursor"))
             if found or not cursor:
                 return tuple(str(Spot(thread.channel, ts)) for ts in found)
         return ()
@@ -270,7 +217,7 @@ class Replies:
             if not isinstance(read, Mapping):
                 return read
             found |= {each["name"]: each["id"] for each in read["channels"]}
-            cursor = _text(_inside(read, "response_metadata.next_cursor"))
+            cursor = text_of(inside(read, "response_metadata.next_cursor"))
             if not cursor:
                 return found
 
@@ -345,8 +292,8 @@ class Replies:
         read = await self._answered(call, within=within, until=until)
         if not isinstance(read, Mapping):
             return read
-        found = _text(_inside(read, key))
-        channel = _text(read.get("channel"))
+        found = text_of(inside(read, key))
+        channel = text_of(read.get("channel"))
         return Posted(str(Spot(channel, found)) if key == "ts" else found)
 
     async def _answered(
@@ -370,74 +317,7 @@ def web_client(token: str, *, api_url: str, session: aiohttp.ClientSession) -> A
     return AsyncWebClient(token=token, base_url=api_url, session=session, retry_handlers=[])
 
 
-async def answered(
-    call: Coroutine[Any, Any, Any], *, within: float = TIMEOUT, until: float = math.inf
-) -> AsyncSlackResponse | Retry | Uncertain | Refused:
-    """What Slack answered to a call, or why it is no answer.
-
-    `within` is in seconds. A call that is late, because this process stood still, is not made.
-    """
-    left = min(within, until - time.monotonic())
-    if left <= 0:
-        call.close()
-        return Uncertain("late")
-    try:
-        async with asyncio.timeout(left):
-            return cast(AsyncSlackResponse, await call)
-    except SlackApiError as error:
-        return ending(error)
-    except aiohttp.ClientConnectorError:
-        return Retry(WAIT)
-    except (aiohttp.ClientError, SlackClientError, TimeoutError, ConnectionError) as error:
-        return Uncertain(type(error).__name__)
-
-
-def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
-    """What an error of Slack's means for the call that met it."""
-    response = cast("Any", error.response)
-    status = getattr(response, "status_code", 200)
-    data = getattr(response, "data", response)
-    code = _text(data.get("error")) if isinstance(data, Mapping) else ""
-    if status == 429 or code in _LATER:
-        return Retry(_seconds(getattr(response, "headers", {})))
-    if code in _MUCH_LATER:
-        return Retry(LONG_WAIT)
-    if not code or status >= 500 or code in _UNCERTAIN:
-        return Uncertain(code or f"http_{status}")
-    return _refused(code, data)
-
-
-def _refused(code: str, data: Answer) -> Refused:
-    detail = "; ".join(map(str, _inside(data, "response_metadata.messages") or ()))
-    if code in _EXPIRED or (code == "invalid_arguments" and "trigger" in detail):
-        return Refused(code, "clicker", "That took too long; please click again.", detail)
-    if code in _NO_PLACE:
-        return Refused(code, "requester", _NO_PLACE[code], detail)
-    if code.startswith("restricted_action"):
-        return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
-    if code == "missing_scope":
-        return Refused(code, "operator", f"The app lacks the scope {data.get('needed')}.", detail)
-    return Refused(code, "operator", f"Slack refused: {code}.", detail)
-
-
-def _seconds(headers: Mapping[str, str]) -> float:
-    """What Retry-After says, or a moment."""
-    told = {name.lower(): value for name, value in headers.items()}.get("retry-after", "")
-    return max(float(told), WAIT) if told.isdecimal() else WAIT
-
-
 def _post_id(message: Answer) -> str:
-    if _inside(message, "metadata.event_type") != EVENT_TYPE:
+    if inside(message, "metadata.event_type") != EVENT_TYPE:
         return ""
-    return _text(_inside(message, "metadata.event_payload.id"))
-
-
-def _inside(data: Answer, path: str) -> Any:
-    value: Any = data
-    for key in path.split("."):
-        value = cast("Answer", value).get(key) if isinstance(value, Mapping) else None
-    return value
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
+    return text_of(inside(message, "metadata.event_payload.id"))

@@ -18,7 +18,8 @@ from tenacity import (
 
 from bot.errors import SettingsError, SlackUnavailable
 from bot.settings import Settings, variable
-from bot.slack.replies import Refused, Replies, Retry, Uncertain, answered, web_client
+from bot.slack.endings import Refused, Retry, Uncertain, answered
+from bot.slack.replies import Replies, web_client
 
 Found = TypeVar("Found")
 

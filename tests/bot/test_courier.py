@@ -17,7 +17,8 @@ from bot import courier
 from bot.approvals.posts import answer
 from bot.outbox import Debt, Outbox
 from bot.playground import ANA
-from bot.slack.replies import Replies, Result, web_client
+from bot.slack.endings import Result
+from bot.slack.replies import Replies, web_client
 from tests.bot.river import River
 
 LEASE = 300

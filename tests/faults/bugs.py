@@ -20,7 +20,7 @@ from bot import clock, outbox
 from bot.approvals import button, decision, policy, posts, request, secretary
 from bot.index import due
 from bot.slack import groups, messages, replies
-from bot.slack.replies import Posted, Uncertain
+from bot.slack.endings import Posted, Uncertain
 from bot.tickets import poll
 from bot.tickets.local import LocalTickets
 

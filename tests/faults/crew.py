@@ -30,7 +30,7 @@ from bot.index import due
 from bot.playground import BEN, MAX, MIA
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
-from bot.slack import replies
+from bot.slack import endings
 from tests.faults import planted
 from tests.faults.case import LIMIT
 from tests.faults.props import Ledger, Obedient
@@ -71,7 +71,7 @@ def hurry() -> None:
     """Let what takes seconds or minutes in life take fractions here."""
     worker.RETRIES, worker.AGAIN = (0.2, 0.4, 0.8, 1.0), 0.1
     outbox.LOOK_AGAIN = courier.LATER = 0.3
-    replies.WAIT = 0.2
+    endings.WAIT = 0.2
     clock.EXPIRY = 0.2
     clock.TICKETS = 0.2
     clock.RECONCILE = 1.0

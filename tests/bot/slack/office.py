@@ -18,10 +18,11 @@ from bot.playground.people import APP_ID
 from bot.settings import Route
 from bot.slack import blocks
 from bot.slack.clicks import Clicks, Ring
+from bot.slack.endings import Posted
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
 from bot.slack.people import People
-from bot.slack.replies import Posted, Replies, web_client
+from bot.slack.replies import Replies, web_client
 from bot.slack.workspace import Identity
 from bot.turns import Spot, Thread, session_key, thread_of
 from tests.bot.slack.samples import approval

@@ -9,8 +9,9 @@ import pytest
 from bot.playground import LocalSlack
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
+from bot.slack.endings import Posted, Refused, Retry, Uncertain
 from bot.slack.people import People, person_of
-from bot.slack.replies import Posted, Refused, Replies, Retry, Uncertain, web_client
+from bot.slack.replies import Replies, web_client
 from bot.turns import Spot, Thread
 from tests.bot.slack.samples import NOW, approval, payload
 

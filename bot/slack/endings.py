@@ -1,0 +1,150 @@
+# pyright: reportUnknownMemberType=false, reportUnknownArgumentType=false
+"""How a call of Slack's Web API ends: it is there, later, nobody knows, or never.
+
+What Slack says of an error, and what happens on the way, comes down to one of four ends.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+from slack_sdk.web.async_slack_response import AsyncSlackResponse
+
+TIMEOUT = 10.0
+WAIT = 1.0
+LONG_WAIT = 600.0
+
+Audience = Literal["requester", "operator", "clicker"]
+Answer = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """It is there: `place` is `channel|ts`, or what the call was about where there is no ts."""
+
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Slack did not take it; the same call may work after so many seconds."""
+
+    after_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertain:
+    """Nobody knows whether Slack took it: look for it before trying again."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Slack will not take it: its code, who has to hear it, and a sentence for them.
+
+    `detail` is what Slack says about our blocks, for the log.
+    """
+
+    code: str
+    audience: Audience
+    sentence: str
+    detail: str = ""
+
+    @property
+    def gone(self) -> bool:
+        """Whether the message to change cannot be changed any more: say it in a new one."""
+        return self.code in _GONE
+
+
+Result = Posted | Retry | Uncertain | Refused
+
+_GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
+_LATER = frozenset({"ratelimited", "rate_limited"})
+_MUCH_LATER = frozenset({"team_added_to_org", "org_login_required"})
+_UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
+_EXPIRED = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
+_NO_PLACE: Mapping[str, str] = {
+    "channel_not_found": "I cannot see that channel; please invite me to it.",
+    "not_in_channel": "I am not in that channel; please invite me to it.",
+    "is_archived": "That channel is archived.",
+    "user_not_found": "That person is not in this workspace.",
+    "user_disabled": "That person's account is deactivated.",
+    "user_not_visible": "I cannot write to that person.",
+    "user_not_in_channel": "That person is not in the channel.",
+    "cannot_dm_bot": "That is an app, not a person.",
+}
+
+
+async def answered(
+    call: Coroutine[Any, Any, Any], *, within: float = TIMEOUT, until: float = math.inf
+) -> AsyncSlackResponse | Retry | Uncertain | Refused:
+    """What Slack answered to a call, or why it is no answer.
+
+    `within` is in seconds. A call that is late, because this process stood still, is not made.
+    """
+    left = min(within, until - time.monotonic())
+    if left <= 0:
+        call.close()
+        return Uncertain("late")
+    try:
+        async with asyncio.timeout(left):
+            return cast(AsyncSlackResponse, await call)
+    except SlackApiError as error:
+        return ending(error)
+    except aiohttp.ClientConnectorError:
+        return Retry(WAIT)
+    except (aiohttp.ClientError, SlackClientError, TimeoutError, ConnectionError) as error:
+        return Uncertain(type(error).__name__)
+
+
+def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
+    """What an error of Slack's means for the call that met it."""
+    response = cast("Any", error.response)
+    status = getattr(response, "status_code", 200)
+    data = getattr(response, "data", response)
+    code = text_of(data.get("error")) if isinstance(data, Mapping) else ""
+    if status == 429 or code in _LATER:
+        return Retry(_seconds(getattr(response, "headers", {})))
+    if code in _MUCH_LATER:
+        return Retry(LONG_WAIT)
+    if not code or status >= 500 or code in _UNCERTAIN:
+        return Uncertain(code or f"http_{status}")
+    return _refused(code, data)
+
+
+def _refused(code: str, data: Answer) -> Refused:
+    detail = "; ".join(map(str, inside(data, "response_metadata.messages") or ()))
+    if code in _EXPIRED or (code == "invalid_arguments" and "trigger" in detail):
+        return Refused(code, "clicker", "That took too long; please click again.", detail)
+    if code in _NO_PLACE:
+        return Refused(code, "requester", _NO_PLACE[code], detail)
+    if code.startswith("restricted_action"):
+        return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
+    if code == "missing_scope":
+        return Refused(code, "operator", f"The app lacks the scope {data.get('needed')}.", detail)
+    return Refused(code, "operator", f"Slack refused: {code}.", detail)
+
+
+def _seconds(headers: Mapping[str, str]) -> float:
+    """What Retry-After says, or a moment."""
+    told = {name.lower(): value for name, value in headers.items()}.get("retry-after", "")
+    return max(float(told), WAIT) if told.isdecimal() else WAIT
+
+
+def inside(data: Answer, path: str) -> Any:
+    """What stands at a dotted path; None where there is nothing."""
+    value: Any = data
+    for key in path.split("."):
+        value = cast("Answer", value).get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def text_of(value: object) -> str:
+    """The string, or an empty one."""
+    return value if isinstance(value, str) else ""
