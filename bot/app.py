@@ -32,12 +32,13 @@ from agents.support import support_agent
 from agents.time_off import time_off_agent
 from bot import doctor, logs, web
 from bot.approvals.rules import book, usable
-from bot.desk import Desk, clock, furnished, listeners, worker
+from bot.desk import Desk, furnished
 from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
 from bot.needs import require_model, require_slack, require_store
 from bot.outbox import Saved
+from bot.roles import clock, listeners, worker
 from bot.routing import require_agents
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.workspace import team, workspace
