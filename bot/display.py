@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from agents import Event, Post, Record, SessionKey, Slot, Ticket
+from bot.approvals.hidden import note
 from bot.approvals.kin import Looks, kin
 from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.records import readable
@@ -15,6 +16,7 @@ from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered
 from bot.slack.blocks.result import brought
 from bot.slack.blocks.ticket import ticket
+from bot.slack.endings import Posted
 from bot.slack.replies import Replies
 from bot.turns import Spot, Thread
 
@@ -91,6 +93,14 @@ class Display:
         channel = thread.channel or self.spot(post).channel
         return Message(thread, [await self._shown(kind_of(post), approval, channel=channel)])
 
+    async def made(self, post: Post, result: Posted) -> None:
+        """Write down of a card that is there now whether all that it had to show could be shown."""
+        channel = Spot.parse(result.place).channel
+        approval = self.approvals.get(str(post.body.get("approval", "")))
+        if channel and approval and kind_of(post) in ("card", "card_update"):
+            hides = result.cut or await self._replies.shared(channel)
+            await self._note(approval, channel, hides=hides)
+
     async def over(self, place: str) -> Rendered | None:
         """The card or line at `channel|ts` as it is now; None unless what it asks is over."""
         name = next((post for post, found in self.places.items() if found == place), "")
@@ -118,12 +128,19 @@ class Display:
         if kind.startswith("asked"):
             return asked(approval, now=self.now, shared=shared, name=self._name)
         if shared:
+            await self._note(approval, channel, hides=True)
             return withheld(approval, now=self.now)
         moved_on = kind == "card_update" and await self._moved_on(approval)
         among = self.approvals.values()
         stands = kin(approval, among, looks=self._looks, moved_on=moved_on)
         result = await self._result(approval)
         return card(approval, now=self.now, kin=stands, result=result)
+
+    async def _note(self, approval: Approval, channel: str, *, hides: bool) -> None:
+        """Write down whether a channel's card shows what it is about."""
+        noted = await note(self._slot, approval, channel, hides=hides)
+        if noted.status == "pending":
+            self.approvals[noted.id] = noted
 
     async def _result(self, approval: Approval) -> str:
         """What the call of an approval brought, in one line; empty while it has not run."""

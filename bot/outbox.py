@@ -217,7 +217,8 @@ class Debt:
                 return
             self.saving.discard((self.key, post.id))
             self.paid[post.id] = place = (isinstance(result, Posted) and result.place) or None
-            if place:
+            if place and isinstance(result, Posted):
+                await self._display.made(post, result)
                 self._display.places = {**self._display.places, post.id: place}
             logs.info("outbox.posted", post=post.id, kind=kind_of(post))
             self._thinking = self._thinking and kind_of(post) in UPDATES

@@ -13,6 +13,7 @@ from bot.approvals.button import Button
 from bot.approvals.policy import Act, Person, Refusal
 from bot.approvals.request import Approval, Command, agreed, closed, resume, voted
 from bot.approvals.terms import Vote, needed
+from bot.turns import Spot
 
 Kind = Literal[
     "decided",
@@ -80,7 +81,7 @@ def weigh(
     """The approval's next record, or the outcome when the decision does not count."""
     payload, problems = _entered(approval, decision)
     refusal = policy.refusal(approval, decision.person, decision.act, now=now, payload=payload)
-    if refusal is None and decision.act == "approve" and not decision.whole:
+    if refusal is None and decision.act in ("approve", "happened") and _unseen(approval, decision):
         refusal = UNSEEN
     if refusal:
         return _refused(approval, refusal)
@@ -102,6 +103,13 @@ def weigh(
         names=tuple(sorted(decision.person.names & approval.policy.names)),
     )
     return voted(approval, vote, run_for=run_for)
+
+
+def _unseen(approval: Approval, decision: Decision) -> bool:
+    """Whether not all of the call was in front of them, by what it takes or by where they are."""
+    if decision.card and Spot.parse(decision.card).channel in approval.hidden:
+        return True
+    return decision.act == "approve" and not decision.whole
 
 
 def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Outcome:

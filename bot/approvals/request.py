@@ -88,8 +88,9 @@ class Approval(Frozen):
     what the call depends on besides them. Times are milliseconds of the store's clock, None
     means never. `order` names the arguments as the function has them, `form` the fields of the
     payload as they were declared. `nonce` is on the card's buttons. `payload` has the question's
-    initial values, and once approved the agreed ones. `notice` is the post of the line in the
-    requester's thread. `why` narrows a status: `withdrawn`, `superseded`, `nobody`.
+    initial values, and once approved the agreed ones. `hidden` are the channels whose card does
+    not show what it is about. `notice` is the post of the line in the requester's thread. `why`
+    narrows a status: `withdrawn`, `superseded`, `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
@@ -132,6 +133,7 @@ class Approval(Frozen):
     run_for: int | None = None
     run_by: int | None = None
     copies: tuple[Copy, ...] = ()
+    hidden: tuple[str, ...] = ()
     notice: str = ""
     votes: tuple[Vote, ...] = ()
     status: Status = "pending"

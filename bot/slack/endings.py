@@ -25,9 +25,13 @@ Answer = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """It is there: `place` is `channel|ts`, or what the call was about where there is no ts."""
+    """It is there: `place` is `channel|ts`, or what the call was about where there is no ts.
+
+    `cut`: Slack took only its text and its buttons.
+    """
 
     place: str
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

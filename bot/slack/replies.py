@@ -9,6 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import Coroutine, Mapping
+from dataclasses import replace
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
@@ -81,14 +82,14 @@ class Replies:
         """
         result = await self._post(thread, message, id=id, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return await self._post(thread, shortened(message), id=id, until=until)
+            return _cut(await self._post(thread, shortened(message), id=id, until=until))
         return result
 
     async def update(self, place: str, message: Rendered, *, until: float = math.inf) -> Result:
         """Replace a message of ours at `channel|ts`; safe to repeat. `until` as for `post`."""
         result = await self._update(place, message, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return await self._update(place, shortened(message), until=until)
+            return _cut(await self._update(place, shortened(message), until=until))
         return result
 
     async def ephemeral(self, thread: Thread, *, person: str, text: str) -> Result:
@@ -310,6 +311,10 @@ class Replies:
         if isinstance(answer, AsyncSlackResponse):
             return cast("Answer", answer.data)
         return answer
+
+
+def _cut(result: Result) -> Result:
+    return replace(result, cut=True) if isinstance(result, Posted) else result
 
 
 def web_client(token: str, *, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:

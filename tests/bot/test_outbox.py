@@ -432,3 +432,35 @@ async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
     [card] = desk.slack.messages("approvals")
     assert "being saved" not in full_text(card)
     assert not outbox.saving
+
+
+@pytest.mark.parametrize(
+    ("channel", "fault", "hidden"),
+    [
+        pytest.param("approvals", "", False, id="a card with everything"),
+        pytest.param("partners", "", True, id="withheld from other companies"),
+        pytest.param("approvals", "invalid_blocks", True, id="Slack takes only its text"),
+        pytest.param("approvals", "msg_too_long", True, id="it is too long"),
+    ],
+)
+async def test_what_a_card_does_not_show_is_written_down(
+    desk: Desk, channel: str, fault: str, hidden: bool
+):
+    """Where a card could not show all of it, the request knows; shown again, it knows that too."""
+    place = desk.slack.workspace.channel(channel).id
+    asked = question(desk, place)
+    if fault:
+        desk.slack.fail("chat.postMessage", "refused", error=fault, times=1)
+    await desk.owe(posts.card(asked, asked.copies[0]), approvals=(asked,))
+    await desk.pay()
+    assert (await stored(desk)).hidden == ((place,) if hidden else ())
+    await desk.owe(*posts.updates(asked, mark="again"))
+    await desk.pay()
+    assert (await stored(desk)).hidden == ((place,) if channel == "partners" else ())
+
+
+async def stored(desk: Desk) -> Approval:
+    """The approval as it is now."""
+    view = await desk.slot.read(desk.key, parts=("approvals",))
+    assert view
+    return Approval.from_record(view.approvals["3-0"])

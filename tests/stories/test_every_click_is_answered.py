@@ -153,6 +153,21 @@ async def test_a_click_from_elsewhere(office: Office, part: str, value: object):
     assert office.amounts() == []
 
 
+async def test_an_approval_where_nothing_is_shown(open_office: Opening):
+    """In a channel that others see the card has no Approve; a forged one is told where to look."""
+    office = await open_office(approvers_channel="#partners")
+    thread = await office.ask(HOTEL)
+    card = await office.card("asks for approval", where="partners")
+    payload = sent(await office.slack.click("max", card, "show"))
+    payload["actions"][0] |= {"action_id": "approve", "action_ts": "1"}
+    assert await send(office.slack, payload) == 200
+    await office.note("max", "There is more to this call", where="partners")
+    assert buttons(office.now(card)) == ["show", "reject"]
+    assert office.amounts() == []
+    await office.slack.submit("max")
+    await office.answer(thread, "Paid")
+
+
 async def test_two_cards_of_one_thread_and_a_swapped_value(open_office: Opening):
     """Each button is about its own card: the value of one on the other decides neither."""
     hosts = Hosts()
