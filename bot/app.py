@@ -37,13 +37,13 @@ from bot.embedded import EmbeddedStore
 from bot.guide import guide
 from bot.index import Index
 from bot.needs import require_model, require_slack, require_store
-from bot.outbox import Saved
 from bot.roles import clock, listeners, worker
 from bot.routing import require_agents
 from bot.settings import REHEARSAL, Route, Settings
 from bot.slack.workspace import team, workspace
 from bot.tickets.http import HttpTickets
 from bot.tickets.local import LocalTickets
+from bot.turns import Saved
 
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0

@@ -24,12 +24,13 @@ from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.board import listed
 from bot.approvals.decide import settle
+from bot.approvals.life import next_look
 from bot.approvals.records import REMEDY, readable
-from bot.approvals.request import Command, next_look
 from bot.approvals.succession import Succession
 from bot.index import Index
 from bot.tickets.news import Waiting
 from bot.tickets.poll import Poll
+from bot.turns import Command
 
 TICKETS = 1.0
 EXPIRY = 1.0

@@ -25,9 +25,9 @@ from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
 from bot.index import Index
-from bot.outbox import Saved
 from bot.settings import Settings
 from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
+from bot.turns import Saved
 
 NOT_FOUND = 1
 SAVING = "It is saved here, but not yet on the other servers: look again before you rely on it."

@@ -17,7 +17,6 @@ from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
 from bot.crash import CrashPoint
 from bot.index import Client, Index, Lists
-from bot.outbox import Saved
 from bot.recall import Recall
 from bot.routing import resolved
 from bot.settings import Route, Settings
@@ -26,7 +25,7 @@ from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.people import People
 from bot.slack.workspace import Workspace, channel_id
-from bot.turns import thread_of
+from bot.turns import Saved, thread_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ said in the thread of the request and struck off; what Slack may take later stay
 
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -22,7 +22,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
 from bot.slack.replies import Replies
-from bot.turns import Thread, thread_of
+from bot.turns import Saved, Thread, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
@@ -52,8 +52,6 @@ class Limits(Protocol):
         ...
 
 
-Saved = Callable[[SessionKey], Awaitable[bool]]
-"""Whether all that is stored about a session would outlive the server that has it."""
 Changed = Callable[[Approval], None]
 """Hears that an approval is shown as it is now."""
 

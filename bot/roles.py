@@ -16,7 +16,7 @@ from agents import (
     SessionService,
 )
 from bot.approvals.board import listed
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.approvals.secretary import Secretary
 from bot.approvals.succession import Succession
 from bot.clock import Clock, Sweep, sweeps
@@ -36,6 +36,7 @@ from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity, channel_id
 from bot.tickets.news import Tickets
 from bot.tickets.poll import Poll
+from bot.turns import Command
 from bot.worker import Worker, farewell
 
 ANCHOR = 60.0

@@ -4,7 +4,7 @@ A message, a person's decision and news of a ticket all become a Turn, and from 
 same way: into the session's inbox, to the worker, to what is owed to Slack.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import JsonValue
@@ -12,6 +12,11 @@ from pydantic import JsonValue
 from agents import Entry, SessionKey
 
 THREAD_USER = "thread"
+
+Command = tuple[str | int | float, ...]
+"""A command for the index of what is due, sent together with a change of a session."""
+Saved = Callable[[SessionKey], Awaitable[bool]]
+"""Whether all that is stored about a session would outlive the server that has it."""
 
 
 @dataclass(frozen=True, slots=True)

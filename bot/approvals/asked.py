@@ -7,10 +7,12 @@ from pydantic import JsonValue
 
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
-from bot.approvals.request import Approval, Command, Escalation, Status, next_look, opened
+from bot.approvals.life import next_look
+from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, requester
 from bot.approvals.terms import Policy
+from bot.turns import Command
 
 NOBODY_LOOKS = (
     "A call was started and interrupted, and there is nobody here to look whether it happened."

@@ -7,7 +7,8 @@ from typing import Protocol
 
 from agents import SessionKey, Slot
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command, late, short_name
+from bot.approvals.request import Approval, late, short_name
+from bot.turns import Command
 
 MOST = 100
 """Approvals that are looked through, of everybody's or of one name's."""

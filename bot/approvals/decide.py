@@ -19,8 +19,10 @@ from bot.approvals.decision import (
     told,
     weigh,
 )
+from bot.approvals.life import lapse
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command, lapse
+from bot.approvals.request import Approval
+from bot.turns import Command
 
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
 """The names out of some that a person stands for now; None when nobody can say."""

@@ -10,10 +10,11 @@ from pydantic import JsonValue
 from agents import Decide, PayloadError, check_payload
 from bot.approvals import audit, policy, posts
 from bot.approvals.button import Button
+from bot.approvals.life import closed, resume, voted
 from bot.approvals.policy import Act, Person, Refusal
-from bot.approvals.request import Approval, Command, agreed, closed, resume, voted
+from bot.approvals.request import Approval, agreed
 from bot.approvals.terms import Vote, needed
-from bot.turns import Spot
+from bot.turns import Command, Spot
 
 Kind = Literal[
     "decided",

@@ -12,8 +12,10 @@ from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_paylo
 from bot.approvals import posts
 from bot.approvals.decide import pauses
 from bot.approvals.decision import change
-from bot.approvals.request import Approval, Command, closed, late, ruled
+from bot.approvals.life import closed, ruled
+from bot.approvals.request import Approval, late
 from bot.approvals.terms import OPERATOR, Vote
+from bot.turns import Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from agents import ApprovalPolicy, Companions, Event, Question, SessionKey, Story
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.approvals.resolve import Defaults, chosen
-from bot.turns import Thread, thread_of
+from bot.turns import Command, Thread, thread_of
 
 USER = "user"
 

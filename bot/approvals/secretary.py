@@ -14,10 +14,11 @@ from bot.approvals import audit
 from bot.approvals.companions import plan
 from bot.approvals.decide import settle
 from bot.approvals.policy import Person
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
 from bot.approvals.terms import OPERATOR, Vote, in_favour, is_person
+from bot.turns import Command
 
 Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
 """Who a person is now, and for which of some names they stand; None when nobody can say."""

@@ -12,10 +12,11 @@ from bot import logs
 from bot.approvals import posts
 from bot.approvals.decide import pauses
 from bot.approvals.decision import change
+from bot.approvals.life import closed, inherited
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command, closed, inherited, late
+from bot.approvals.request import Approval, late
 from bot.approvals.terms import Quota, Vote, in_favour, is_person, newest, standing
-from bot.turns import thread_of
+from bot.turns import Command, thread_of
 
 Able = Mapping[str, frozenset[str]]
 """Who may decide now behind each name: of a person themselves, or nobody."""

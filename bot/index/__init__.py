@@ -28,7 +28,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 """
 
 from bot.index.due import Claim, Index, Marker
-from bot.index.hints import Client, Command
+from bot.index.hints import Client
 from bot.index.lists import Lists
 
-__all__ = ["Claim", "Client", "Command", "Index", "Lists", "Marker"]
+__all__ = ["Claim", "Client", "Index", "Lists", "Marker"]

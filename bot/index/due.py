@@ -8,9 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from agents import SessionKey
-from bot.index.hints import Client, Command, Hints, pairs, text_of
+from bot.index.hints import Client, Hints, pairs, text_of
 from bot.index.lists import Lists
 from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING
+from bot.turns import Command
 
 NOW, BEHIND = 0, 1
 TOKENS = 32

@@ -9,9 +9,9 @@ from redis.exceptions import RedisError
 
 from agents import SessionKey, StoreUnavailable
 from bot import logs
+from bot.turns import Command
 
 Client = Redis | RedisCluster
-Command = tuple[str | int | float, ...]
 
 
 class Hints:

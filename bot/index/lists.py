@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from agents import SessionKey
-from bot.index.hints import Client, Command, Hints, text_of
+from bot.index.hints import Client, Hints, text_of
 from bot.index.lua import NOTE
+from bot.turns import Command
 
 SEEN = 10_000
 MINE = 1_000

@@ -20,7 +20,7 @@ from bot.approvals.decide import Standing, decide
 from bot.approvals.decision import Decision, Outcome, is_elsewhere
 from bot.approvals.policy import Act, Person
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.card import shows_all
 from bot.slack.blocks.inputs import fields, label
@@ -31,7 +31,7 @@ from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Replies
 from bot.slack.text import escaped
-from bot.turns import Spot, thread_of
+from bot.turns import Command, Saved, Spot, thread_of
 
 INACTIVE = "This button is no longer active."
 EMPTIED = (
@@ -57,8 +57,6 @@ Mend = Callable[[SessionKey, str], Coroutine[Any, Any, None]]
 """Shows a session's message at `channel|ts` as it is now, where its request is over."""
 First = Callable[[str], Awaitable[bool]]
 """Whether nobody has said so before: Slack may bring a click again, to any process."""
-Saved = Callable[[SessionKey], Awaitable[bool]]
-"""Whether all that is stored about a session would outlive the server that has it."""
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due, for the pipeline of its slot."""
 

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from agents import SessionKey
-from bot.approvals.request import Command
 from bot.slack import events
 from bot.slack.people import person_of
+from bot.turns import Command
 
 REMEMBERED = 2.0
 """Seconds for which an answer of Slack's serves whoever looks who may still decide: that is done

@@ -7,12 +7,13 @@ from typing import Any, Protocol
 from agents import StoreUnavailable
 from bot import logs
 from bot.approvals.board import Board, Inbox, Lists, concerned, groups, inbox, listed
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.slack.blocks.lists import home_view
 from bot.slack.endings import Posted
 from bot.slack.groups import Groups
 from bot.slack.replies import Replies
+from bot.turns import Command
 
 
 class Hints(Lists, Protocol):

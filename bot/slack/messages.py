@@ -10,12 +10,12 @@ from typing import Any, Literal, Protocol
 
 from agents import Agent, Entry, SessionKey, Slot
 from bot import logs
-from bot.approvals.request import Command
 from bot.policies import Route
 from bot.routing import GUIDE, Message, route
 from bot.slack import events
 from bot.slack.events import Joined
 from bot.slack.payloads import Ignored
+from bot.turns import Command
 
 
 class Doorbell(Protocol):

@@ -11,10 +11,10 @@ from bot.approvals.decide import decide
 from bot.approvals.decision import Decision
 from bot.approvals.policy import Person
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, Command
+from bot.approvals.request import Approval
 from bot.slack import events
 from bot.slack.events import Retracted
-from bot.turns import Thread, session_key
+from bot.turns import Command, Thread, session_key
 
 
 class Retractions:

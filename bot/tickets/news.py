@@ -13,12 +13,11 @@ from typing import Self
 from pydantic import JsonValue
 
 from agents import Companions, Event, Post, SessionKey, Story, Ticket
-from bot.turns import Thread, Turn, thread_of
+from bot.turns import Command, Thread, Turn, thread_of
 
 USER = "user"
 
 Companion = Callable[..., Companions]
-Command = tuple[str | int | float, ...]
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
 """The index commands that have a call's ticket looked at: session, call id, when (ms)."""
 

@@ -12,8 +12,9 @@ from datetime import timedelta
 from agents import SessionKey, Slot, Ticket, TicketSystem
 from bot import logs
 from bot.errors import TicketsUnavailable
-from bot.index import Command, Index
+from bot.index import Index
 from bot.tickets.news import Waiting, turn, until_next
+from bot.turns import Command
 
 AT_ONCE = 20
 """Tickets of one look, all of which are asked for at the same time."""

@@ -17,7 +17,7 @@ from agents.runtime.slot import redis, scripts
 from agents.runtime.slot.port import Begun
 from agents.runtime.tools import FunctionTool
 from bot import clock, outbox
-from bot.approvals import button, decision, policy, posts, request, secretary
+from bot.approvals import button, decision, life, policy, posts, request, secretary
 from bot.index import due
 from bot.slack import groups, messages, replies
 from bot.slack.endings import Posted, Uncertain
@@ -186,7 +186,7 @@ def own_approval() -> None:
 
 def no_quorum() -> None:
     """One is always enough."""
-    request.reached = lambda *_told: True
+    life.reached = lambda *_told: True
     _permit_all()
 
 
@@ -287,13 +287,13 @@ def outer_early() -> None:
 
 def expired_is_rejected() -> None:
     """Nobody answered, and the model hears that somebody said no."""
-    request._OUTCOMES = {**request._OUTCOMES, "expired": "rejected"}
+    life._OUTCOMES = {**life._OUTCOMES, "expired": "rejected"}
 
 
 def one_counts_twice() -> None:
     """Who presses twice is two."""
     policy._repeated = lambda *_told, **_options: None
-    for module in (request, secretary):
+    for module in (request, life, secretary):
         module.in_favour = lambda votes, payload: tuple(
             vote for vote in votes if vote.confirmed and vote.payload == payload
         )
@@ -337,7 +337,7 @@ def payload_unchecked() -> None:
 def deadline_ignored() -> None:
     """Nothing expires, and nobody is too late."""
     edit("decide", "if not a.late_ok and stored.deadline and now >= stored.deadline", "if false")
-    for module in (request, policy):
+    for module in (life, policy):
         module.late = lambda *_told, **_options: False
 
 

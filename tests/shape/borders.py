@@ -41,7 +41,7 @@ PURE = (
     *(f"agents/runtime/gemini/{noun}.py" for noun in ("replies", "wire")),
     "bot/turns.py",
     "bot/routing.py",
-    *(f"bot/approvals/{noun}.py" for noun in ("companions", "faults", "policy", "request")),
+    *(f"bot/approvals/{noun}.py" for noun in ("companions", "faults", "life", "policy", "request")),
     *(f"bot/slack/{noun}" for noun in ("blocks", "events", "manifest", "payloads", "validate")),
     "bot/playground/workspace.py",
 )

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.approvals.decision import Outcome, change, weigh
-from bot.approvals.request import Approval, lapse
+from bot.approvals.life import lapse
+from bot.approvals.request import Approval
 from bot.approvals.terms import Policy
 from tests.bot.approvals.samples import ASKED, DEADLINE, SCHEMA, approval, click
 

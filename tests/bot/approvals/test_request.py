@@ -6,18 +6,8 @@ from itertools import product
 import pytest
 
 from agents import Question
-from bot.approvals.request import (
-    MOVES,
-    Approval,
-    agreed,
-    closed,
-    lapse,
-    late,
-    opened,
-    resume,
-    supersedes,
-    voted,
-)
+from bot.approvals.life import closed, lapse, resume, voted
+from bot.approvals.request import MOVES, Approval, agreed, late, opened, supersedes
 from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval
 

@@ -10,7 +10,7 @@ import pytest
 from agents import ApprovalPolicy
 from bot.approvals.conditions import condition
 from bot.approvals.hours import Calendar, later
-from bot.approvals.request import next_look, prompted, voted
+from bot.approvals.life import next_look, prompted, voted
 from bot.approvals.resolve import Defaults, NoApprovers, chosen, resolve, times, unsettled
 from bot.approvals.terms import Policy, Quota, Vote, in_favour, reached
 from tests.bot.approvals.samples import ASKED, DEADLINE, approval

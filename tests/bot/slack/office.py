@@ -11,7 +11,7 @@ import aiohttp
 from agents import Agent, Companions, Post, SessionKey, Slot
 from agents.runtime.slot.port import Begun, Commit, View
 from bot import web
-from bot.approvals.request import Approval, Command, Copy
+from bot.approvals.request import Approval, Copy
 from bot.approvals.terms import Policy
 from bot.playground import LocalSlack
 from bot.playground.people import APP_ID
@@ -24,7 +24,7 @@ from bot.slack.messages import Messages
 from bot.slack.people import People
 from bot.slack.replies import Replies, web_client
 from bot.slack.workspace import Identity
-from bot.turns import Spot, Thread, session_key, thread_of
+from bot.turns import Command, Spot, Thread, session_key, thread_of
 from tests.bot.slack.samples import approval
 
 AGENTS = (

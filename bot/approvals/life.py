@@ -1,0 +1,182 @@
+"""What becomes of a question: votes, time running out, its end and the turn that makes; pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Literal
+
+from agents import Entry, ToolConfirmation
+from bot.approvals.request import MOVES, Approval, Copy, Status, against, late, supersedes
+from bot.approvals.terms import Policy, Vote, in_favour, reached
+
+_OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
+    {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
+)
+"""What a status is called in an answer; a call that had happened is `happened`."""
+
+_REASONS = {
+    "withdrawn": "The person who asked for it does not want it any more.",
+    "superseded": "The same call was asked for again; the newer request counts.",
+    "operator": "An operator closed it.",
+    "nobody": "Nobody may approve it here; an operator has to name approvers first.",
+}
+
+
+def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Approval:
+    """The approval after one more vote: enough rejections close it, enough equal approvals do too.
+
+    Values that differ are different answers and are counted apart. Whoever asked closes it by one
+    rejection. An approved call has to start within `run_for`, or the approval's own if shorter.
+    """
+    counted = approval.model_copy(update={"votes": (*approval.votes, vote)})
+    decided: dict[str, object] = {"decided_by": vote.person, "decided_at": vote.at}
+    policy = approval.policy
+    if not vote.confirmed:
+        enough = len(against(counted)) >= policy.rejections or vote.person == approval.requester
+        return _next(counted, "rejected", decided) if enough else _next(counted, "pending", {})
+    if not reached(policy, in_favour(counted.votes, vote.payload)):
+        return _next(counted, "pending", {})
+    bounds = (_milliseconds(run_for) if run_for else None, approval.run_for)
+    spans = [span for span in bounds if span is not None]
+    run_by = vote.at + min(spans) if spans else None
+    return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
+
+
+def ruled(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Approval:
+    """The approval as an operator has closed it, whoever else was asked."""
+    ruling = Policy(approvers=(vote.person,))
+    closed = voted(approval.model_copy(update={"policy": ruling}), vote, run_for=run_for)
+    return closed.model_copy(update={"policy": approval.policy})
+
+
+def prompted(approval: Approval, *, now: int) -> Approval | None:
+    """The approval after the reminders and escalations whose moment has come; None without any."""
+    reminded = sum(at <= now for at in approval.reminders)
+    escalated = sum(each.at <= now for each in approval.escalations)
+    if approval.status != "pending" or (reminded, escalated) == (
+        approval.reminded,
+        approval.escalated,
+    ):
+        return None
+    policy, people = approval.policy, list[str]()
+    for each in approval.escalations[approval.escalated : escalated]:
+        policy = policy.widened(each.names, each.people)
+        people += each.people
+    changes = {
+        "reminded": reminded,
+        "escalated": escalated,
+        "policy": policy,
+        "copies": (*approval.copies, *_more_copies(approval, list(dict.fromkeys(people)))),
+    }
+    return _next(approval, "pending", changes)
+
+
+def inherited(
+    approval: Approval, names: Sequence[str], people: Sequence[str], *, gone: frozenset[str]
+) -> Approval:
+    """The approval when these names may decide as well, in place of people who are `gone`.
+
+    Whoever of them voted stays in the rules, so that the vote counts on.
+    """
+    unheard = gone - {vote.person for vote in approval.votes}
+    policy = approval.policy.without(gone, unheard).widened(names, people)
+    if policy.notified is not None:
+        notified = tuple(dict.fromkeys((*policy.notified, *people)))
+        policy = policy.model_copy(update={"notified": notified})
+    changes = {
+        "heirs": tuple(dict.fromkeys((*approval.heirs, *names))),
+        "policy": policy,
+        "copies": (*approval.copies, *_more_copies(approval, people)),
+    }
+    return _next(approval, "pending", changes)
+
+
+def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
+    """Cards for those among these people who do not see one where it is."""
+    if not all(copy.private for copy in approval.copies):
+        return ()
+    there = {copy.channel for copy in approval.copies}
+    new = (person for person in people if person not in there)
+    return tuple(Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(approval.copies)))
+
+
+def next_look(approval: Approval) -> int | None:
+    """When something is to be done about an open approval without anybody's click; None: never."""
+    moments = [
+        *approval.reminders[approval.reminded : approval.reminded + 1],
+        *(each.at for each in approval.escalations[approval.escalated :]),
+        *([approval.deadline] if approval.deadline is not None else []),
+    ]
+    return min(moments) if approval.status == "pending" and moments else None
+
+
+def closed(
+    approval: Approval,
+    status: Literal["expired", "cancelled"],
+    *,
+    now: int,
+    why: str = "",
+    by: str | None = None,
+) -> Approval:
+    """The approval closed without a vote: nobody answered, or nobody needs it any more."""
+    return _next(approval, status, {"why": why, "decided_by": by, "decided_at": now})
+
+
+def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approval | None:
+    """The approval as time and the rest of its session have changed it, or None.
+
+    It is closed when its time is up, nobody may decide it, or the same call was asked for again in
+    a later turn (`others` are the session's approvals). Two equal calls of one turn are two
+    questions. One that stays open may be due for a reminder or an escalation.
+    """
+    if approval.status != "pending":
+        return None
+    if late(approval, now=now):
+        return closed(approval, "expired", now=now)
+    if not approval.policy.approvers:
+        return closed(approval, "cancelled", now=now, why="nobody")
+    if any(supersedes(other, approval) for other in others):
+        return closed(approval, "cancelled", now=now, why="superseded")
+    return prompted(approval, now=now)
+
+
+def resume(approval: Approval) -> Entry:
+    """The inbox entry that a closed approval makes: the answer to its question.
+
+    `user_id` and `decided_by` name who decided, or nobody. Raises ValueError while it is pending.
+    """
+    if approval.status == "pending":
+        raise ValueError(f"the approval {approval.id} is not decided")
+    answer = ToolConfirmation(
+        confirmed=approval.status == "approved",
+        payload=approval.payload if approval.status == "approved" else None,
+        reason=_reason(approval),
+        outcome="happened" if approval.why == "happened" else _OUTCOMES.get(approval.status),
+    )
+    return Entry(
+        id=f"decision:{approval.id}",
+        body={
+            "content": {"role": "user", "parts": [answer.wire(approval.id)]},
+            "user_id": approval.decided_by,
+            "decided_by": approval.decided_by,
+        },
+    )
+
+
+def _reason(approval: Approval) -> str | None:
+    """What is said besides the outcome: a person's own words, or why it was closed."""
+    if approval.status in ("approved", "rejected"):
+        return approval.votes[-1].reason
+    return _REASONS.get(approval.why)
+
+
+def _next(approval: Approval, status: Status, changes: Mapping[str, object]) -> Approval:
+    """The next record; raises ValueError where the machine has no such move."""
+    if status not in MOVES[approval.status]:
+        raise ValueError(f"{approval.id} is {approval.status} and cannot become {status}")
+    return approval.model_copy(update={**changes, "status": status, "rev": approval.rev + 1})
+
+
+def _milliseconds(span: timedelta) -> int:
+    """A span in milliseconds."""
+    return span // timedelta(milliseconds=1)
