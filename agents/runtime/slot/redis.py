@@ -1,5 +1,7 @@
 """Slots on Redis or Valkey, one server or a cluster: each change is one script, one round trip."""
 
+import asyncio
+import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -53,6 +55,9 @@ Client = Redis | RedisCluster
 
 SPEAKERS = 1024
 """Of how many sessions it is remembered who spoke last: their state is fetched with the session."""
+
+MOVING, AGAIN = 5.0, 0.02
+"""Seconds that a slot of a cluster may take to move to another node, and between two looks."""
 
 _NO_ANSWER = (
     ConnectionError,
@@ -159,13 +164,28 @@ class _Store:
         pipe = self._redis.pipeline(transaction=False)
         for command in commands[1:]:
             pipe.execute_command(*command)
-        return [first, *await pipe.execute(raise_on_error=False)]
+        rest: list[Any] = await pipe.execute(raise_on_error=False)
+        for n, answer in enumerate(rest, start=1):
+            if isinstance(answer, ClusterError):
+                rest[n - 1] = await self._first(commands[n])
+        return [first, *rest]
 
     async def _first(self, command: Command) -> Any:
-        try:
-            return await self._redis.execute_command(*command)
-        except ResponseError as error:
-            return error
+        """The answer of the node that has the keys now.
+
+        While a slot moves, some of its keys are here and some there, and neither node runs a script
+        that names both. The client sends such a one again for less than a second.
+        """
+        until = time.monotonic() + MOVING
+        while True:
+            try:
+                return await self._redis.execute_command(*command)
+            except ResponseError as error:
+                return error
+            except ClusterError:
+                if time.monotonic() > until:
+                    raise
+                await asyncio.sleep(AGAIN)
 
 
 class RedisSlot:
