@@ -93,6 +93,11 @@ class Display:
         channel = thread.channel or self.spot(post).channel
         return Message(thread, [await self._shown(kind_of(post), approval, channel=channel)])
 
+    def needless(self, post: Post) -> bool:
+        """Whether a card that nobody has seen is about what its requester took back before."""
+        approval = self.approvals.get(str(post.body.get("approval", "")))
+        return kind_of(post) == "card" and approval is not None and approval.why == "withdrawn"
+
     async def made(self, post: Post, result: Posted) -> None:
         """Write down of a card that is there now whether all that it had to show could be shown."""
         channel = Spot.parse(result.place).channel

@@ -266,6 +266,8 @@ class Debt:
             return await self._not_shown(post, raised)
         if kind_of(post) in UPDATES:
             return await self._change(post, message.pieces)
+        if post.id not in self.doubtful and self._display.needless(post):
+            return Posted("")
         result = await self._courier.say(post.id, message.thread, message.pieces)
         if isinstance(result, Refused):
             return await self._fall_back(post, result, message)

@@ -107,6 +107,7 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         nonces=iter(_nonce, ""),
         look_up=desk.look_up,
         voter=desk.groups.voter,
+        gone=desk.index.gone,
     )
     waiting = _waiting(settings, desk)
     owner = f"{settings.dyno or socket.gethostname()}:{os.getpid()}:{_nonce()}"
@@ -214,6 +215,7 @@ def _retractions(desk: Desk) -> Retractions:
     """What takes back what a deleted message asked for."""
     return Retractions(
         desk.slot,
+        deleted=desk.index.deleted,
         ring=desk.index.ring,
         agents=[agent.name for agent in desk.agents],
         team=desk.slack.identity.team,

@@ -10,7 +10,7 @@ from bot.approvals import audit, posts
 from bot.approvals.life import next_look
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
-from bot.approvals.scene import Gap, Plan, Scene, requester
+from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
 from bot.approvals.terms import Policy
 from bot.turns import Command
 
@@ -75,11 +75,13 @@ def _opened(
     """The approval of a question, with the places of its cards."""
     question, rules = event.questions[request_id], scene.rules
     asked = isinstance(policy, Policy)
+    began = beginning(scene.story.events, event)
     approval = opened(
         request_id,
         question,
         session=str(scene.key),
-        requester=requester(scene.story.events, event),
+        requester=began.user_id or "",
+        turn=began.entry if began.invocation_id == event.invocation_id else "",
         policy=policy if asked else Policy(approvers=(), quorum=policy.needed),
         nonce=next(scene.nonces),
         now=scene.now,

@@ -80,13 +80,14 @@ class Approval(Frozen):
     """A question to people about one call, everything a card, a decision and an audit need.
 
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
-    `run` is the invocation that asks. `args` are the arguments as they will run, `precondition` is
-    what the call depends on besides them. Times are milliseconds of the store's clock, None
-    means never. `order` names the arguments as the function has them, `form` the fields of the
-    payload as they were declared. `nonce` is on the card's buttons. `payload` has the question's
-    initial values, and once approved the agreed ones. `hidden` are the channels whose card does
-    not show what it is about. `notice` is the post of the line in the requester's thread. `why`
-    narrows a status: `withdrawn`, `superseded`, `nobody`.
+    `run` is the invocation that asks, `turn` the delivery of the message that it began with. `args`
+    are the arguments as they will run, `precondition` is what the call depends on besides them.
+    Times are milliseconds of the store's clock, None means never. `order` names the arguments as
+    the function has them, `form` the fields of the payload as they were declared. `nonce` is on
+    the card's buttons. `payload` has the question's initial values, and once approved the agreed
+    ones. `hidden` are the channels whose card does not show what it is about. `notice` is the post
+    of the line in the requester's thread. `why` narrows a status: `withdrawn`, `superseded`,
+    `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
@@ -104,6 +105,7 @@ class Approval(Frozen):
     tool: str
     requester: str
     run: str = ""
+    turn: str = ""
     hint: str = ""
     args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     order: tuple[str, ...] = ()
@@ -186,6 +188,7 @@ def opened(
     deadline: int | None,
     run_for: int | None = None,
     run: str = "",
+    turn: str = "",
 ) -> Approval:
     """The approval that a question opens."""
     return Approval(
@@ -199,6 +202,7 @@ def opened(
         payload=question.initial if question.payload_schema is not None else None,
         run_for=run_for,
         run=run,
+        turn=turn,
         order=tuple(question.args),
         **question.model_dump(exclude={"dynamic", "ended", "kept", "initial"}),
     )

@@ -94,13 +94,18 @@ def requester(events: Iterable[Event], event: Event) -> str:
 
     Whoever answered a question in between is not; empty when no message is known.
     """
+    return beginning(events, event).user_id or ""
+
+
+def beginning(events: Iterable[Event], event: Event) -> Event:
+    """The message that an event's invocation began with; an empty event when none is known."""
     spoke = [
         e
         for e in events
         if e.author == USER and e.user_id and not e.branch and not e.get_function_responses()
     ]
     own = [e for e in spoke if e.invocation_id == event.invocation_id]
-    return ((own[:1] or spoke[-1:] or [Event()])[0]).user_id or ""
+    return (own[:1] or spoke[-1:] or [Event()])[0]
 
 
 def talks(event: Event) -> bool:

@@ -18,6 +18,7 @@ from bot.approvals.request import Approval
 from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
 from bot.approvals.terms import OPERATOR, Vote, in_favour, is_person
+from bot.approvals.withdrawal import Gone, withdraw
 from bot.turns import Command
 
 Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
@@ -42,14 +43,20 @@ class Secretary:
         nonces: Iterator[str],
         look_up: Callable[[], Awaitable[None]] | None = None,
         voter: Voter | None = None,
+        gone: Gone | None = None,
     ) -> None:
-        """Know no session yet; `look_up` finds out who stands behind which name now."""
+        """Know no session yet; `look_up` finds out who stands behind which name now.
+
+        `gone` tells which turns' messages were deleted: what these ask is withdrawn at once.
+        """
         self._slot = slot
         self._rules = rules
         self._ring = ring
         self._nonces = nonces
         self._look_up = look_up
         self._voter = voter
+        self._gone = gone
+        self._asked: dict[SessionKey, dict[str, Approval]] = {}
         self._approvals: dict[SessionKey, dict[str, Approval]] = {}
         self._settling: dict[SessionKey, list[str]] = {}
 
@@ -58,6 +65,8 @@ class Secretary:
         if self._look_up:
             await self._look_up()
         self.remember(key, approvals)
+        open_ = {name: each for name, each in approvals.items() if each.status == "pending"}
+        self._asked.setdefault(key, {}).update(open_)
 
     def remember(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
         """Take a session's approvals as they were last read; what the turn opened is known."""
@@ -67,6 +76,7 @@ class Secretary:
         """The turn is over."""
         self._approvals.pop(key, None)
         self._settling.pop(key, None)
+        self._asked.pop(key, None)
 
     def companions(
         self, key: SessionKey, story: Story, *, new: Sequence[Event], now: int
@@ -86,6 +96,7 @@ class Secretary:
         )
         for record in planned.companions.approvals:
             approvals[record.id] = Approval.from_record(record)
+            self._asked.setdefault(key, {})[record.id] = approvals[record.id]
             logs.info("approval.opened", approval=record.id)
         for gap in planned.gaps:
             logs.error("settings.unsafe", gap=gap.kind, tool=gap.tool, names=",".join(gap.names))
@@ -140,4 +151,19 @@ class Secretary:
         settling = self._settling.pop(key, ())
         for approval_id in settling:
             await settle(self._slot, key, approval_id, index=self._ring(key))
-        return bool(settling)
+        return await self._take_back(key) or bool(settling)
+
+    async def _take_back(self, key: SessionKey) -> bool:
+        """Withdraw what was asked for a message that was deleted meanwhile; whether there was any.
+
+        Its deletion is noted before open requests are looked for, and here they are open before
+        it is looked whether it was deleted: so one of the two finds the other.
+        """
+        asked = [each for each in self._asked.pop(key, {}).values() if each.turn]
+        if not asked or self._gone is None:
+            return False
+        gone = await self._gone({each.turn for each in asked})
+        found = [each for each in asked if each.turn in gone and not each.unknown]
+        for each in found:
+            await withdraw(self._slot, key, each, index=self._ring(key))
+        return bool(found)

@@ -24,6 +24,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 | `{note:<t>:<hash>}:told` | string | an answer to a click was given | an hour |
+| `{gone:<t>:<turn>}:told` | string | the message of a turn was deleted | a month |
 | `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
 """
 

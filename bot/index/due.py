@@ -2,10 +2,11 @@
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from agents import SessionKey
 from bot.index.hints import Client, Hints, pairs, text_of
@@ -20,6 +21,7 @@ MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 DEAD = 1_000
 NOTE_LIVES = 3600
+GONE_LIVES = 30 * 24 * 3600
 ASIDE = 100
 ASIDE_LIVES = 600
 """Seconds until words set aside are forgotten: Slack brings a mention for six minutes."""
@@ -120,6 +122,15 @@ class Index(Hints):
         key = f"{self._prefix}{{note:{self._tenant}:{name}}}:told"
         [made] = await self.send((("SET", key, 1, "NX", "EX", NOTE_LIVES),))
         return bool(made)
+
+    async def deleted(self, turn: str) -> None:
+        """Note that the message of a turn is deleted, for as long as the turn may ask something."""
+        await self.send((("SET", self._gone(turn), 1, "EX", GONE_LIVES),))
+
+    async def gone(self, turns: Collection[str]) -> frozenset[str]:
+        """Those of the turns whose messages are deleted; they are remembered anew."""
+        found = await self.send([("GETEX", self._gone(turn), "EX", GONE_LIVES) for turn in turns])
+        return frozenset(turn for turn, told in zip(turns, found, strict=True) if told)
 
     async def dead(self) -> list[tuple[SessionKey, int]]:
         """The sessions in which a turn was given up, and when (ms), oldest first."""
@@ -251,6 +262,9 @@ class Index(Hints):
 
     def _account(self, tenant: str, person: str) -> str:
         return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"
+
+    def _gone(self, turn: str) -> str:
+        return f"{self._prefix}{{gone:{self._tenant}:{quote(turn, safe='')}}}:told"
 
     def _aside(self, key: SessionKey) -> str:
         return f"{self._prefix}{{aside:{key}}}:said"

@@ -1,17 +1,13 @@
 """What becomes of requests when the message that began them is deleted or changed by its author."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from agents import Decide, SessionKey, Slot
-from bot import logs
 from bot.approvals import posts
-from bot.approvals.button import decode, encode
-from bot.approvals.decide import decide
-from bot.approvals.decision import Decision
-from bot.approvals.policy import Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
+from bot.approvals.withdrawal import withdraw
 from bot.slack import events
 from bot.slack.events import Retracted
 from bot.turns import Command, Thread, session_key
@@ -20,19 +16,23 @@ from bot.turns import Command, Thread, session_key
 class Retractions:
     """Withdraws what a deleted message asked for; of a changed one tells those who are asked.
 
-    `ring` makes a session due, `agents` are the names of all, `team` is ours.
+    That a message is deleted is noted first: what its turn has yet to ask is withdrawn when it is
+    asked (see the secretary). `ring` makes a session due, `agents` are the names of all, `team` is
+    ours.
     """
 
     def __init__(
         self,
         slot: Slot,
         *,
+        deleted: Callable[[str], Awaitable[None]],
         ring: Callable[[SessionKey], Sequence[Command]],
         agents: Sequence[str],
         team: str,
     ) -> None:
-        """Look into `slot`."""
+        """Look into `slot`; `deleted` notes a turn whose message is gone, for all processes."""
         self._slot = slot
+        self._deleted = deleted
         self._ring = ring
         self._agents = agents
         self._team = team
@@ -42,6 +42,8 @@ class Retractions:
         found = events.retracted(body, team=self._team)
         if found is None:
             return
+        if found.deleted:
+            await self._deleted(found.turn)
         for agent in self._agents:
             for ts in dict.fromkeys((found.thread, "")):
                 thread = Thread(found.channel, ts)
@@ -57,18 +59,9 @@ class Retractions:
             if approval.status != "pending" or approval.unknown or not own:
                 continue
             if found.deleted:
-                await self._withdrawn(key, approval)
+                await withdraw(self._slot, key, approval, index=self._ring(key))
             else:
                 await self._changed(key, approval, head=view.audit_head)
-
-    async def _withdrawn(self, key: SessionKey, approval: Approval) -> None:
-        button = decode(encode(approval))
-        if button is None:
-            return
-        person = Person(id=approval.requester, team=self._team)
-        decision = Decision(button=button, person=person, act="withdraw")
-        outcome = await decide(self._slot, key, decision, index=self._ring(key))
-        logs.info("approval.decided", approval=approval.id, act="withdraw", kind=outcome.kind)
 
     async def _changed(self, key: SessionKey, approval: Approval, *, head: str) -> None:
         """Owe the line under each card; who was faster than this has changed the card as well."""

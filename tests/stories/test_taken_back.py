@@ -1,11 +1,15 @@
 """Whoever deletes or changes what they wrote: the request that it began, and who is asked."""
 
+import asyncio
+
 import pytest
 
+from agents.runtime.testing import call
 from bot.playground import BEN
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
 from tests.stories.office import Office, buttons
+from tests.stories.scripts import Hosts, gated, scripted
 
 HOTEL = "please reimburse 200 dollars for the hotel"
 
@@ -27,6 +31,79 @@ async def test_a_deleted_message_asks_for_nothing(open_office: Opening):
     await office.slack.click("max", card, "approve")
     await office.note("max", "withdrawn")
     assert office.amounts() == []
+
+
+async def mentioned(office: Office, words: str) -> tuple[str, dict]:
+    """Ana's mention in a thread of Ben's, which stays when hers is deleted: the thread, and it."""
+    root = await office.slack.say("ben", "expenses", "good morning")
+    said = await office.slack.mention("ana", "expenses", words, thread_ts=root.ts)
+    return root.ts, said.message
+
+
+class Thinking:
+    """A tool that is at work until somebody lets it go on."""
+
+    def __init__(self) -> None:
+        """It has not begun."""
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def think(self) -> str:
+        """Think."""
+        self.begun.set()
+        await self.go_on.wait()
+        return "thought"
+
+
+@pytest.mark.parametrize("later", [0, 1], ids=["its first question", "its second question"])
+async def test_a_message_deleted_before_anything_is_asked(open_office: Opening, later: int):
+    """What its turn asks afterwards is withdrawn at once: nobody is bothered, nothing runs."""
+    hosts, mind = Hosts(), Thinking()
+    first = [call("ping", host=f"h{n}") for n in range(later)]
+    replies = [
+        *([each] for each in first),
+        call("think"),
+        call("ping", host="late"),
+        "Well.",
+        "Hm.",
+    ]
+    office = await open_office(agents=scripted(gated(hosts.ping), mind.think, replies=replies))
+    thread, message = await mentioned(office, "ping it")
+    if later:
+        await office.slack.click("max", await office.card("h0"), "approve")
+    await asyncio.wait_for(mind.begun.wait(), 5)
+    await office.slack.delete("ana", message)
+    mind.go_on.set()
+    await office.answer(thread, "*Withdrawn*")
+    await office.answer(thread, "Well.")
+    late = [m for m in office.slack.messages("approvals") if "late" in full_text(m)]
+    assert (late, hosts.ran) == ([], ["h0"] * later)
+
+
+async def test_a_message_deleted_before_it_is_worked_on(open_office: Opening):
+    """It was not even begun when its author deleted it: what it asks is withdrawn at once."""
+    office = await open_office(roles=["web"])
+    thread, message = await mentioned(office, HOTEL)
+    await office.slack.delete("ana", message)
+    office = await open_office()
+    await office.answer(thread, "*Withdrawn*")
+    assert office.slack.messages("approvals") == []
+    assert office.amounts() == []
+
+
+async def test_another_deleted_message_withdraws_nothing(open_office: Opening):
+    """Who deletes what began nothing, while an agent thinks, is not who asks."""
+    hosts, mind = Hosts(), Thinking()
+    replies = [call("think"), call("ping", host="h1"), "?", "Done."]
+    office = await open_office(agents=scripted(gated(hosts.ping), mind.think, replies=replies))
+    thread = await office.ask("ping it")
+    await asyncio.wait_for(mind.begun.wait(), 5)
+    await office.slack.say("ben", "expenses", "really?", thread_ts=thread)
+    theirs = next(m for m in office.slack.thread("expenses", thread) if m.get("user") == BEN.id)
+    channel = office.slack.workspace.channel("expenses").id
+    await office.slack.delete("ben", {**theirs, "channel": channel})
+    mind.go_on.set()
+    await office.slack.click("max", await office.card("h1"), "approve")
+    await office.slack.wait_for(lambda: hosts.ran == ["h1"])
 
 
 @pytest.mark.parametrize("words", ["please reimburse 20 dollars", "never mind"])
