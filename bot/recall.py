@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import agents
 from bot import errors, logs
-from bot.index import Index, Marker
+from bot.index.due import Index, Marker
 
 LOOK = 30.0
 """Seconds between two looks."""

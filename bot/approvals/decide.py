@@ -1,9 +1,7 @@
 """Read the approval, weigh the decision, compare and set; when somebody was faster, again."""
 
 import asyncio
-import random
-import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -20,6 +18,7 @@ from bot.approvals.decision import (
     weigh,
 )
 from bot.approvals.life import lapse
+from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
 from bot.turns import Command
@@ -29,10 +28,6 @@ Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
 
 ShowsAll = Callable[[Approval], bool]
 """Whether a card shows all of the call it is about."""
-
-PATIENCE = 2.0
-"""Seconds in which a change is tried again because another one was faster; Slack waits three."""
-PAUSE, LONGEST_PAUSE = 0.01, 0.1
 
 
 async def decide(
@@ -115,14 +110,6 @@ async def settle(
         if stored.kind == "ok":
             return lapsed
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")
-
-
-def pauses() -> Iterator[float]:
-    """Seconds to wait before each try: random, so that those who met do not meet again."""
-    until, longest = time.monotonic() + PATIENCE, 0.0
-    while time.monotonic() < until:
-        yield random.uniform(0, longest)  # noqa: S311 - nobody gains by guessing it
-        longest = min(longest * 2, LONGEST_PAUSE) or PAUSE
 
 
 async def _weighed(

@@ -4,8 +4,10 @@ A channel that other companies see gets a card without details, and Slack may ta
 than its text. Neither can be told from the request itself.
 """
 
+import asyncio
+
 from agents import Decide, SessionKey, Slot
-from bot.approvals.decide import pauses
+from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
 
@@ -16,7 +18,9 @@ async def note(slot: Slot, approval: Approval, channel: str, *, hides: bool) -> 
     The approval as it is then. Nothing is written where that is known already.
     """
     key = SessionKey.parse(approval.session)
-    for _ in pauses():
+    for pause in pauses():
+        if pause:
+            await asyncio.sleep(pause)
         if approval.status != "pending" or (channel in approval.hidden) == hides:
             break
         others = tuple(each for each in approval.hidden if each != channel)

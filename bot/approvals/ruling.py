@@ -10,9 +10,9 @@ from pydantic import JsonValue
 
 from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_payload
 from bot.approvals import posts
-from bot.approvals.decide import pauses
 from bot.approvals.decision import change
 from bot.approvals.life import closed, ruled
+from bot.approvals.pauses import pauses
 from bot.approvals.request import Approval, late
 from bot.approvals.terms import OPERATOR, Vote
 from bot.turns import Command

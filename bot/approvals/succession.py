@@ -4,15 +4,16 @@ People leave, become guests, or lose the group that gave them the right. Then a 
 default approvers; without enough of them it is closed, and everybody concerned hears of it at once.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
-from bot.approvals.decide import pauses
 from bot.approvals.decision import change
 from bot.approvals.life import closed, inherited
+from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
 from bot.approvals.terms import Quota, Vote, in_favour, is_person, newest, standing
@@ -52,7 +53,9 @@ class Succession:
         False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
         several processes at once: one of them changes the record, tells of it, and logs it.
         """
-        for _ in pauses():
+        for pause in pauses():
+            if pause:
+                await asyncio.sleep(pause)
             view = await slot.read(key, parts=("approvals",), only=(approval_id,))
             approval = readable(view.approvals).get(approval_id) if view else None
             if view is None or approval is None or approval.status != "pending":

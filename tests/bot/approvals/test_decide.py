@@ -394,7 +394,7 @@ class Restless(MemorySlot):
 
 async def test_always_too_slow(monkeypatch: pytest.MonkeyPatch):
     """Who is never fast enough hears that trying again may help, instead of waiting for ever."""
-    monkeypatch.setattr("bot.approvals.decide.PATIENCE", 0.1)
+    monkeypatch.setattr("bot.approvals.pauses.PATIENCE", 0.1)
     slot = Restless()
     asked = await put(slot)
     with pytest.raises(StoreUnavailable):
