@@ -192,10 +192,7 @@ def listeners(settings: Settings, desk: Desk) -> Listeners:
         homes=desk.homes,
         commands=commands,
         strangers=_strangers(clicks, identity),
-        retractions=_retractions(desk),
-        departures=Departures(
-            desk.index, concerning=desk.index.lists.open_concerning, roles=settings.approver_roles
-        ),
+        takers=(_retractions(desk), _departures(settings, desk)),
     )
 
 
@@ -209,6 +206,12 @@ def _messages(desk: Desk) -> Messages:
         team=desk.slack.identity.team,
         bot_user=desk.slack.identity.user,
     )
+
+
+def _departures(settings: Settings, desk: Desk) -> Departures:
+    """What has requests looked at again when people may have lost a right."""
+    concerning = desk.index.lists.open_concerning
+    return Departures(desk.index, concerning=concerning, roles=settings.approver_roles)
 
 
 def _retractions(desk: Desk) -> Retractions:

@@ -11,8 +11,8 @@ and the person sees a warning, since Slack does not bring it again.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -27,14 +27,12 @@ from bot.errors import SettingsError
 from bot.slack import events, payloads
 from bot.slack.clicks import INACTIVE, Clicks
 from bot.slack.commands import COMMAND, Commands
-from bot.slack.departures import Departures
 from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.origin import misfit
 from bot.slack.payloads import Ignored
 from bot.slack.people import People
-from bot.slack.retractions import Retractions
 from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity
 
@@ -44,6 +42,14 @@ ANY = re.compile("")
 NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write to me directly."
 
 Body = Mapping[str, Any]
+
+
+class Taker(Protocol):
+    """Who stores what an event means, before Slack hears 200."""
+
+    async def take(self, body: Body) -> None:
+        """Store it; raises StoreUnavailable, and then Slack brings the event again."""
+        ...
 
 
 class _First(AsyncMiddleware):
@@ -81,12 +87,10 @@ class Listeners:
         homes: Homes | None = None,
         commands: Commands | None = None,
         strangers: Strangers | None = None,
-        retractions: Retractions | None = None,
-        departures: Departures | None = None,
+        takers: Sequence[Taker] = (),
         patience: float = PATIENCE,
     ) -> None:
-        """Keep the parts; `patience` is in seconds."""
-        self._messages = messages
+        """Keep the parts; `takers` hear of events before messages do, `patience` is in seconds."""
         self._clicks = clicks
         self._people = people
         self._identity = identity
@@ -94,8 +98,7 @@ class Listeners:
         self._homes = homes
         self._commands = commands
         self._strangers = strangers
-        self._retractions = retractions
-        self._departures = departures
+        self._takers = (*takers, messages)
         self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
@@ -197,11 +200,8 @@ class Listeners:
         await self._clicks.close()
 
     async def _take(self, body: Body) -> None:
-        if self._retractions:
-            await self._retractions.take(body)
-        if self._departures:
-            await self._departures.take(body)
-        await self._messages.take(body)
+        for each in self._takers:
+            await each.take(body)
 
     def _open_home(self, body: Body) -> None:
         """Somebody opened their Home."""
