@@ -5,7 +5,6 @@ for each answer, a task to clean up, statistics) costs more than all the rest of
 """
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
@@ -66,12 +65,16 @@ class Line:
 
 async def _told(connection: Any, packed: bytes, count: int) -> list[Any]:
     """What the server answers to packed commands."""
+    # Else the connection would time each answer, and make a task of the sending to time it as well.
+    patience, connection.socket_timeout = connection.socket_timeout, None
     try:
-        async with asyncio.timeout(connection.socket_timeout):
+        async with asyncio.timeout(patience):
             await connection.send_packed_command(packed)
             return [await _answer(connection) for _ in range(count)]
     except asyncio.TimeoutError as error:  # noqa: UP041 - not redis-py's of that name
         raise TimeoutError("the server took too long") from error
+    finally:
+        connection.socket_timeout = patience
 
 
 async def _broken(connection: Any, error: Exception) -> None:
@@ -80,6 +83,6 @@ async def _broken(connection: Any, error: Exception) -> None:
 
 async def _answer(connection: Any) -> Any:
     try:
-        return await connection.read_response(timeout=math.inf)
+        return await connection.read_response()
     except ResponseError as error:
         return error

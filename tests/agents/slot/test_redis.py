@@ -1,7 +1,9 @@
 """What only a real store can do wrong: forget scripts, be full, be gone, be asked by many."""
 
 import asyncio
+import errno
 import hashlib
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -154,6 +156,19 @@ async def test_a_store_that_is_gone(key: SessionKey, clustered: bool) -> None:
     with pytest.raises(StoreUnavailable):
         await RedisSlot(client).ingest(key, Entry(id="m", body={}))
     await client.aclose()
+
+
+async def test_a_line_that_dies_in_silence_is_no_answer(store_server: str, key: SessionKey) -> None:
+    """When the system gives a connection up, a session that is there is not taken for missing."""
+    async with connect(store_server) as client, connect(store_server) as other:
+        slot = RedisSlot(client, prefix=f"{uuid.uuid4().hex}:")
+        await open_session(slot, key)
+        (connection,) = cast(Any, client.connection_pool)._available_connections
+        await other.execute_command("CLIENT", "PAUSE", "200", "ALL")
+        reading = asyncio.create_task(slot.read(key))
+        await asyncio.sleep(0.05)
+        connection._reader.set_exception(TimeoutError(errno.ETIMEDOUT, "Connection timed out"))
+        assert await reading is not None
 
 
 async def test_a_wrong_command_is_no_outage(stored: Stored, key: SessionKey) -> None:
