@@ -84,11 +84,11 @@ def _asked(approval: Approval, person: str) -> bool:
     return person in approval.policy.approvers
 
 
-def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:
-    """Under each card that is elsewhere: that somebody wrote where it was asked. Said once."""
+def moved_on(approval: Approval, *, by: str, mark: str = "moved") -> tuple[Post, ...]:
+    """Under each card that is elsewhere: that somebody wrote where it was asked. Once a `mark`."""
     return tuple(
         Post(
-            id=f"{copy.post}@moved",
+            id=f"{copy.post}@{mark}",
             body={"kind": "moved_on", "approval": approval.id, "by": by},
             after=copy.post,
         )

@@ -24,7 +24,7 @@ class Retracted:
     """A message that its author deleted, or gave other words.
 
     `thread` is the ts of its thread's first message, which it may be itself; `turn` is the id that
-    its turn has.
+    its turn has, `at` the ts of the change.
     """
 
     channel: str
@@ -32,6 +32,7 @@ class Retracted:
     author: str
     turn: str
     deleted: bool
+    at: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,7 @@ def retracted(body: Payload, *, team: str) -> Retracted | None:
         author=author,
         turn=delivery(channel, ts),
         deleted=kind == "message_deleted" or tombstone,
+        at=string(inner.get("event_ts")),
     )
 
 

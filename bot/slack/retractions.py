@@ -61,11 +61,11 @@ class Retractions:
             if found.deleted:
                 await withdraw(self._slot, key, approval, index=self._ring(key))
             else:
-                await self._changed(key, approval, head=view.audit_head)
+                await self._changed(key, approval, at=found.at, head=view.audit_head)
 
-    async def _changed(self, key: SessionKey, approval: Approval, *, head: str) -> None:
-        """Owe the line under each card; who was faster than this has changed the card as well."""
+    async def _changed(self, key: SessionKey, approval: Approval, *, at: str, head: str) -> None:
+        """Owe the line under each card once; who was faster than this changed the card as well."""
         noted = approval.model_copy(update={"rev": approval.rev + 1})
-        told = posts.moved_on(approval, by=approval.requester)
+        told = posts.moved_on(approval, by=approval.requester, mark=f"edited{at}")
         change = Decide(record=noted.record(), posts=told, audit_head=head, index=self._ring(key))
         await self._slot.decide(key, change)

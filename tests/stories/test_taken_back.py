@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from agents.runtime.testing import call
-from bot.playground import BEN
+from bot.playground import BEN, BOT
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
 from tests.stories.office import Office, buttons
@@ -119,6 +119,31 @@ async def test_a_changed_message_is_told(open_office: Opening, words: str):
 
     assert await office.slack.wait_for(told)
     assert buttons(office.now(card)) == ["approve", "reject"]
+
+
+async def test_what_happens_meanwhile_is_told_once(open_office: Opening):
+    """However much people write, one line tells of it; each change of what was asked is another."""
+    office = await open_office()
+    message, card = await asked(office)
+
+    def told() -> int:
+        under = office.slack.thread("approvals", card["ts"])[1:]
+        return sum("wrote in the conversation" in full_text(line) for line in under)
+
+    thread = message["ts"]
+    for n, words in enumerate(("hm", "well", "right"), 1):
+        await office.slack.say("ben", "expenses", words, thread_ts=thread)
+        await office.slack.wait_for(lambda n=n: len(replies(office, thread)) > n)
+    assert told() == 1
+    for n, words in enumerate(("20 dollars, please", "30 dollars, please"), 2):
+        await office.slack.edit("ana", message, words)
+        await office.slack.wait_for(lambda n=n: told() == n)
+        message = {**message, "text": words}
+
+
+def replies(office: Office, thread: str) -> list[dict]:
+    """What the bot said in a thread."""
+    return [m for m in office.slack.thread("expenses", thread) if m["user"] == BOT.id]
 
 
 async def test_another_message_takes_nothing_back(open_office: Opening):
