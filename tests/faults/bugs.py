@@ -13,7 +13,7 @@ from typing import Any
 from agents import Ticket
 from agents.runtime import calling, shelf, steps, story
 from agents.runtime.arguments import Bound
-from agents.runtime.slot import redis, scripts
+from agents.runtime.slot import redis, scripts, store
 from agents.runtime.slot.port import Begun
 from agents.runtime.tools import FunctionTool
 from bot import clock, outbox
@@ -36,7 +36,7 @@ def edit(name: str, old: str, new: str) -> None:
     text = text.replace(old, new)
     sha = hashlib.sha1(text.encode()).hexdigest()
     scripts.SCRIPTS[name] = scripts.Script(text, sha)
-    redis._TEXT_OF[sha] = text
+    store._TEXT_OF[sha] = text
 
 
 def no_fence() -> None:

@@ -13,7 +13,7 @@ IMPORTERS = {
     "slack_bolt": ("bot/slack/", "bot/web.py", "bot/app.py"),
     "slack_sdk": ("bot/slack/", "bot/web.py", "bot/app.py"),
     "redis": (
-        *("agents/runtime/slot/redis.py", "agents/runtime/slot/line.py"),
+        *(f"agents/runtime/slot/{noun}.py" for noun in ("redis", "store", "line")),
         *("bot/index/", "bot/doctor.py", "bot/app.py"),
     ),
     "apscheduler": ("bot/clock.py",),

@@ -1,7 +1,5 @@
 """Slots on Redis or Valkey, one server or a cluster: each change is one script, one round trip."""
 
-import asyncio
-import time
 import uuid
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -11,22 +9,9 @@ from typing import Any, Literal, cast
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import (
-    ClusterError,
-    ConnectionError,  # noqa: A004
-    NoScriptError,
-    OutOfMemoryError,
-    ReadOnlyError,
-    RedisClusterException,
-    ResponseError,
-    TimeoutError,  # noqa: A004
-    TryAgainError,
-)
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
-from agents.runtime.slot.batches import Batches
-from agents.runtime.slot.line import Line
 from agents.runtime.slot.port import (
     NO_POSTS,
     SIZE,
@@ -49,27 +34,12 @@ from agents.runtime.slot.port import (
 )
 from agents.runtime.slot.replicas import MARK, NONE, Replicas
 from agents.runtime.slot.scripts import SCRIPTS
+from agents.runtime.slot.store import Client, Store
 from agents.runtime.slot.wire import speaker, text
-
-Client = Redis | RedisCluster
 
 SPEAKERS = 1024
 """Of how many sessions it is remembered who spoke last: their state is fetched with the session."""
 
-MOVING, AGAIN = 5.0, 0.02
-"""Seconds that a slot of a cluster may take to move to another node, and between two looks."""
-
-_NO_ANSWER = (
-    ConnectionError,
-    TimeoutError,
-    ClusterError,
-    RedisClusterException,
-    OutOfMemoryError,
-    ReadOnlyError,
-    TryAgainError,
-)
-_NOT_NOW = ("BUSY", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY")
-_TEXT_OF = {script.sha: script.text for script in SCRIPTS.values()}
 _UNSAVED = "the store's replicas do not have it yet, so nothing starts"
 _CONFLICTS = {
     "fence": "the session is in other hands",
@@ -102,92 +72,6 @@ def connect(
     return Redis.from_pool(pool)
 
 
-class _Store:
-    """Sends commands and sorts out what went wrong."""
-
-    def __init__(self, redis: Client) -> None:
-        self._redis: Any = redis
-        self._batches: Batches | None = None
-        if not isinstance(redis, RedisCluster):
-            self._batches = Batches(Line(redis).exchange)
-
-    async def send(self, *commands: Command, apart: bool = False) -> list[Any]:
-        """The answers, after one round trip; on a cluster one for the first and one for the rest.
-
-        On one server the round trip is shared with others who ask at the same time.
-
-        The first changes a session, the rest are hints about it in other slots, which must not be
-        there before. Where they are `apart` they need not follow it, and none is sent twice because
-        the store did not know the first one's script.
-        """
-        if not commands:
-            return []
-        try:
-            answers = await self._exchange(commands)
-            missing = [n for n, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-            if missing and apart and len(answers) == len(commands):
-                told = await self._exchange([_with_text(commands[n]) for n in missing])
-                for n, answer in zip(missing, told, strict=True):
-                    answers[n] = answer
-            elif missing:
-                answers = await self._exchange([_with_text(command) for command in commands])
-        except _NO_ANSWER as error:
-            raise StoreUnavailable(f"the store did not answer: {error}") from error
-        for answer in answers:
-            if isinstance(answer, Exception):
-                _fail(answer)
-        return answers
-
-    async def replicated(self, mark: Command, wait: Command) -> int:
-        """How many replicas have a write and all before it: `wait` counts those of its connection.
-
-        On a cluster both go to the node of the mark's key.
-        """
-        try:
-            async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.execute_command(*mark)
-                if isinstance(self._redis, RedisCluster):
-                    node = self._redis.get_node_from_key(str(mark[3]))
-                    pipe.execute_command(*wait, target_nodes=node)
-                else:
-                    pipe.execute_command(*wait)
-                return int((await pipe.execute())[1])
-        except _NO_ANSWER as error:
-            raise StoreUnavailable(f"the store did not answer: {error}") from error
-
-    async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
-        if self._batches is not None:
-            return await self._batches.send(commands)
-        first = await self._first(commands[0])
-        if len(commands) == 1 or isinstance(first, Exception):
-            return [first]
-        pipe = self._redis.pipeline(transaction=False)
-        for command in commands[1:]:
-            pipe.execute_command(*command)
-        rest: list[Any] = await pipe.execute(raise_on_error=False)
-        for n, answer in enumerate(rest, start=1):
-            if isinstance(answer, ClusterError):
-                rest[n - 1] = await self._first(commands[n])
-        return [first, *rest]
-
-    async def _first(self, command: Command) -> Any:
-        """The answer of the node that has the keys now.
-
-        While a slot moves, some of its keys are here and some there, and neither node runs a script
-        that names both. The client sends such a one again for less than a second.
-        """
-        until = time.monotonic() + MOVING
-        while True:
-            try:
-                return await self._redis.execute_command(*command)
-            except ResponseError as error:
-                return error
-            except ClusterError:
-                if time.monotonic() > until:
-                    raise
-                await asyncio.sleep(AGAIN)
-
-
 class RedisSlot:
     """The port on a client that decodes responses; see `connect`.
 
@@ -205,7 +89,7 @@ class RedisSlot:
     ) -> None:
         """Keep sessions behind `redis`."""
         self._replicas = replicas
-        self._store = _Store(redis)
+        self._store = Store(redis)
         self._prefix = prefix
         self._ttl = session_ttl
         self._speakers: OrderedDict[SessionKey, str] = OrderedDict()
@@ -458,19 +342,6 @@ class RedisSlot:
 
 def _call(name: str, names: Sequence[str], *arguments: str | int) -> Command:
     return ("EVALSHA", SCRIPTS[name].sha, len(names), *names, *arguments)
-
-
-def _with_text(command: Command) -> Command:
-    """A script's call that also teaches the store the script."""
-    if command[0] != "EVALSHA":
-        return command
-    return ("EVAL", _TEXT_OF[cast(str, command[1])], *command[2:])
-
-
-def _fail(error: Exception) -> None:
-    if isinstance(error, _NO_ANSWER) or str(error).startswith(_NOT_NOW):
-        raise StoreUnavailable(f"the store did not answer: {error}") from error
-    raise error
 
 
 def _joined(own: codec.Answer, app: Mapping[str, str], users: Mapping[str, str]) -> Json:
