@@ -5,7 +5,6 @@ import contextlib
 import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 from pydantic import JsonValue
@@ -191,7 +190,7 @@ class Held:
         async with self._lock:
             self.hear(events)
             new = [without_temp(event) for event in self._heard]
-            commit = replace(self._composed(new, results or {}), release=over() and not self.paid)
+            commit = self._composed(new, results or {}, release=over() and not self.paid)
             done = await self.slot.commit(self.key, commit)
             self.released = done.released
             for cid in commit.ended:
@@ -214,7 +213,9 @@ class Held:
         self.paid.clear()
         return done.told
 
-    def _composed(self, new: Sequence[Event], results: Mapping[str, JsonValue]) -> Commit:
+    def _composed(
+        self, new: Sequence[Event], results: Mapping[str, JsonValue], *, release: bool
+    ) -> Commit:
         self._commits += 1
         companions = NOTHING
         if new:
@@ -240,6 +241,7 @@ class Held:
             results=results,
             invocations=self._invocations(new),
             companions=companions,
+            release=release,
         )
 
     def user(self, invocation: str) -> str:

@@ -24,6 +24,8 @@ from agents.runtime.slot.port import (
 )
 from agents.runtime.slot.wire import link, starts_turn, text, written
 
+_ARGUMENT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
 Arguments = dict[str, Any]
 Answer = Sequence[Any]
 
@@ -35,7 +37,7 @@ def argument(given: Arguments) -> str:
         for name, value in given.items()
         if value is not None and value is not False and value != []
     }
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return _ARGUMENT.encode(told)
 
 
 def of_commit(commit: Commit) -> Arguments:
