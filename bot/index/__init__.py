@@ -1,4 +1,4 @@
-"""What is due when, and a few marks: every key outside sessions.
+"""What is due when, what people find again, and a few marks: every key outside sessions.
 
 All of it is hints. The truth is in the sessions, so what is lost here is found again by whoever
 walks through them; what is here too much is looked at once and struck off. Bots of several
