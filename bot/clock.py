@@ -36,6 +36,8 @@ TICKETS = 1.0
 EXPIRY = 1.0
 RECONCILE = 30.0
 """Seconds between two looks at what is due, and between two steps of reading everything again."""
+LOOK = 600_000
+"""Milliseconds between two looks who may still decide, should nobody say that people left."""
 DUE = 500
 AT_ONCE = 100
 """Approvals of one look; sessions of one step."""
@@ -212,11 +214,18 @@ class Walk:
             look = next_look(approval)
             if look is not None:
                 due += self._index.approval_due(key, approval.id, look)
+            if approval.status == "pending":
+                lost += self._index.approval_asked(key, approval.id, _together(view.now))
         for cid, call in view.open.items():
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)
         await self._index.send([*due, *lost])
         return bool(due)
+
+
+def _together(now: int) -> int:
+    """The next moment (ms) at which all open requests are looked at, so that one answer does."""
+    return (now // LOOK + 1) * LOOK
 
 
 async def _run(sweep: Sweep) -> None:

@@ -147,6 +147,10 @@ class Index(Hints):
         """The commands that have it looked at, at a moment (ms), whether enough may decide."""
         return (("ZADD", self._left, at, f"{key}|{approval}"),)
 
+    def approval_asked(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
+        """The same, unless it is known already when to look."""
+        return (("ZADD", self._left, "NX", at, f"{key}|{approval}"),)
+
     async def claim_left(self, most: int) -> tuple[str, list[tuple[SessionKey, str]]]:
         """Take up to `most` of these whose time has come; with what `left_over` wants to know."""
         return await self._claim(self._left, most, lease=CLAIM_DUE)

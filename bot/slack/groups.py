@@ -140,9 +140,10 @@ class Groups:
             found |= set() if person.barred else {each}
         return frozenset(found)
 
-    def forget(self, group: str) -> None:
-        """Ask anew next time: Slack said that the group changed."""
-        self._known.pop(group, None)
+    def forget(self, name: str) -> None:
+        """Ask anew next time: Slack said that the person or the group changed."""
+        self._known.pop(name, None)
+        self._looked = None
 
     def _leaves(self, name: str, depth: int = 0) -> tuple[str, ...]:
         """The people and user groups behind a name."""

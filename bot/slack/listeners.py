@@ -218,10 +218,11 @@ class Listeners:
 
     def _forget(self, body: Body) -> None:
         """Somebody's account or a user group changed: look them up anew at the next click."""
-        if person := events.changed_person(body):
+        person, group = events.changed_person(body), events.changed_group(body)
+        if person:
             self._people.forget(person)
-        if self._groups and (group := events.changed_group(body)):
-            self._groups.forget(group)
+        if self._groups and (changed := person or group):
+            self._groups.forget(changed)
 
 
 def _authorize(identity: Identity) -> Callable[[], Awaitable[AuthorizeResult]]:

@@ -14,10 +14,10 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide
 from bot.approvals.records import REMEDY
 from bot.approvals.terms import Policy, Vote
-from bot.clock import Clock, Sweep, Walk, close_due
+from bot.clock import LOOK, Clock, Sweep, Walk, close_due
 from bot.index import Index
 from tests.bot.approvals.conftest import put
-from tests.bot.approvals.samples import ASKED, KEY, approval, click
+from tests.bot.approvals.samples import ASKED, KEY, approval, click, session
 
 
 @asynccontextmanager
@@ -161,6 +161,42 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         assert await index.lists.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.lists.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.lists.audited() == [KEY]
+
+
+async def test_the_walk_has_open_requests_looked_at_together(store_url: str):
+    """Should nobody say that an approver left: every so often all that is open is looked at."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        await put(slot, deadline=None)
+        await keep(slot, approval(id="5-0", session=str(KEY), status="rejected").record())
+        await put(slot, key=session(1))
+        left = f"b:{{due:{KEY.tenant}}}:left"
+        await index.send(index.approval_left(session(2), "3-0", 5))
+        await put(slot, key=session(2))
+        for _ in range(2):
+            await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step()
+        found = dict(await client.zrange(left, 0, -1, withscores=True))
+        now = await index.now()
+    assert found.pop(f"{session(2)}|3-0") == 5
+    assert sorted(found) == sorted([f"{KEY}|3-0", f"{session(1)}|3-0"])
+    [moment] = set(found.values())
+    assert moment % LOOK == 0
+    assert 0 < moment - now <= LOOK
+
+
+async def test_what_stays_open_is_looked_at_for_who_may_decide(store_url: str):
+    """With a reminder it is due for a look at once; what is closed is not."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        now = await index.now()
+        asked = await put(slot, reminders=(now - 1,))
+        late = await put(slot, key=session(1), left=-1)
+        for each in (asked, late):
+            key = SessionKey.parse(each.session)
+            await index.send(index.approval_due(key, each.id, 1))
+        assert await close_due(slot, index) == 2
+        _, found = await index.claim_left(9)
+    assert found == [(KEY, asked.id)]
 
 
 async def test_the_walk_wakes_a_session_whose_bell_was_lost(store_url: str):

@@ -8,6 +8,7 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.board import Board
 from bot.approvals.ruling import Ruling, rule
 from bot.index import Index
+from bot.playground import MAX, MIA
 from bot.playground.people import TEAM_ID
 from tests.stories.conftest import Opening
 from tests.stories.office import Office
@@ -55,13 +56,24 @@ async def test_a_home_follows_a_request(office: Office):
 
 
 async def test_a_home_after_the_time_is_up(open_office: Opening):
-    """An expired request waits for nobody, and the one who asked reads that nobody decided."""
+    """An expired request waits for nobody; who asked and who was asked read how it ended."""
     office = await open_office(approval_ttl="2s")
     await looking(office, "ana", "max")
     await office.ask(HOTEL)
     await shows(office, "max", "hotel", "", "")
     await shows(office, "ana", "", "", "Nobody decided in time")
-    await shows(office, "max", "", "", "")
+    await shows(office, "max", "", "", "Nobody decided in time")
+
+
+async def test_a_home_of_who_stands_in(open_office: Opening):
+    """What default approvers are asked in place of who left is in their Homes as well."""
+    told = {"reimbursement.reimburse": {"approvers": [MAX.id]}}
+    office = await open_office(approvers=[MIA.id], approval_policies=json.dumps(told))
+    await looking(office, "mia")
+    await office.ask(HOTEL)
+    await office.card("200")
+    await office.slack.deactivate("max")
+    await shows(office, "mia", "hotel", "", "")
 
 
 async def test_a_home_after_an_operators_decision(office: Office, store_url: str):

@@ -111,6 +111,16 @@ async def test_a_deactivated_approver_is_nobody(open_office: Opening):
     await office.answer(thread, "Nobody may approve reimburse here")
 
 
+async def test_who_has_just_left_is_not_asked(open_office: Opening):
+    """Who was asked a moment ago and has left since is not among those of the next request."""
+    office = await open_office(**policy(approvers=[MAX.id, MIA.id]))
+    await office.ask(HOTEL)
+    assert f"Asked: <@{MAX.id}> and <@{MIA.id}>" in full_text(await office.card("200"))
+    await office.slack.deactivate("max")
+    await office.ask("please reimburse 300 dollars for the train")
+    assert f"Asked: <@{MIA.id}> ·" in full_text(await office.card("300"))
+
+
 async def test_a_required_reason(open_office: Opening):
     """Where a rejection needs a reason, an empty one keeps the form open with the error."""
     office = await open_office(**policy(reason_required=True))
