@@ -36,7 +36,7 @@ from tests.bot.slack.office import open_office
 from tests.bot.slack.samples import payload
 from tests.conftest import unused_port
 
-ROUNDS = 6
+ROUNDS = 12
 CLICKS = 64
 WIDTHS = (1, 16, 64)
 NO_GOAL = float("inf")
