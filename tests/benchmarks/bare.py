@@ -45,7 +45,7 @@ EVENTS = TypeAdapter(list[StoredEvent])
 
 
 @validate_call
-def pay(amount: int) -> dict[str, str]:
+async def pay(amount: int) -> dict[str, str]:
     """Pay."""
     return {"status": "paid"}
 
@@ -83,7 +83,8 @@ class BareStore:
         assert json.loads(found)["confirmed"]
         events = _parsed(kept)
         call = types.FunctionCall.model_validate_json(taken)
-        response = types.FunctionResponse(id=call.id, name=call.name, response=pay(**call.args))
+        result = await pay(**call.args or {})
+        response = types.FunctionResponse(id=call.id, name=call.name, response=result)
         content = types.Content(role="user", parts=[types.Part(function_response=response)])
         ran = _event("model", events[-1].invocation_id, content)
         reply = self._answered([*events, ran])

@@ -69,7 +69,7 @@ class Canned:
         yield LlmResponse(content=types.Content(role="model", parts=[part]))
 
 
-def pay(amount: int) -> dict[str, str]:
+async def pay(amount: int) -> dict[str, str]:
     """Pay."""
     return {"status": "paid"}
 
@@ -136,7 +136,7 @@ async def _ratios(desk: Desk, raw: Redis) -> Figures:
         "bare pause": lambda: bare.pause(next(numbers)),
         "thin pause": lambda: thin.pause(next(numbers)),
     }
-    cost = await interleaved(works, rounds=5, times=30)
+    cost = await interleaved(works, rounds=9, times=25)
     click = cost["click"] - cost["opening"]
     return {
         "turn, ours / bare": (cost["turn"] / cost["bare turn"], 2.5, ""),
