@@ -221,9 +221,13 @@ class Worker:
                 await self._store_answers()
 
     async def _over(self, claim: Claim, tries: int) -> bool:
-        """Have a turn, or let others have it when all stops; False when the store is away."""
+        """Have a turn, or let others have it when all stops; False when it is to be tried again.
+
+        Without its store a process that stops hands nothing on: others come when the lease is over.
+        """
+        handed_on = self._stopping.is_set()
         try:
-            if self._stopping.is_set():
+            if handed_on:
                 await self._index.send(self._index.ring(claim.key))
             elif tries < TRIES:
                 await self._look_after(claim)
@@ -231,13 +235,13 @@ class Worker:
                 await self._index.send(self._index.over(claim, pause=self._lease / 1000))
         except StoreUnavailable as raised:
             logs.warning("store.unavailable", error=raised)
-            return False
+            return handed_on
         return True
 
     async def _store_answers(self) -> None:
-        """Wait until the store answers, for a moment at least."""
+        """Wait until the store answers or all stops, for a moment at least."""
         answers = False
-        while not answers:
+        while not (answers or self._stopping.is_set()):
             await asyncio.sleep(AGAIN)
             answers = await self._index.answers()
 
