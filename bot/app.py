@@ -189,7 +189,7 @@ async def store_findings(settings: Settings, *, wait: float) -> Sequence[doctor.
     """What is wrong with the store; raises StoreUnavailable when it does not answer in time."""
     async with AsyncExitStack() as stack:
         client = await _connected(settings, stack, wait=wait)
-        return await doctor.look(client, _demands(settings), prefix=settings.key_prefix)
+        return await doctor.look(client, doctor.demanded(settings), prefix=settings.key_prefix)
 
 
 async def ask_model(settings: Settings) -> None:
@@ -204,17 +204,8 @@ async def ask_model(settings: Settings) -> None:
 async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
     """A client of the store, which answers and may be used."""
     client = await _connected(settings, stack, wait=wait)
-    await doctor.check_store(client, _demands(settings), prefix=settings.key_prefix)
+    await doctor.check_store(client, doctor.demanded(settings), prefix=settings.key_prefix)
     return client
-
-
-def _demands(settings: Settings) -> doctor.Demands:
-    return doctor.Demands(
-        production=bool(settings.dyno),
-        durable=settings.require_durable_store,
-        connections=settings.connections,
-        replicas=settings.store_replicas,
-    )
 
 
 async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) -> Client:

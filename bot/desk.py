@@ -123,7 +123,7 @@ def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace
     channel = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
     return Recall(
         index,
-        forgets=partial(doctor.forgetful, store),
+        standing=partial(doctor.standing, store, doctor.demanded(settings)),
         tell=partial(emptied.tell, slack.replies, channel) if channel else None,
     )
 

@@ -19,6 +19,8 @@ from tenacity.wait import wait_exponential
 from bot import logs
 from bot.errors import StoreUnavailable, StoreUnsafe
 from bot.index import Index, Marker
+from bot.recall import Standing
+from bot.settings import Settings
 
 Client = Redis | RedisCluster
 
@@ -57,8 +59,26 @@ class Demands:
     replicas: int = 0
 
 
+def demanded(settings: Settings) -> Demands:
+    """What the settings want of the store."""
+    return Demands(
+        production=bool(settings.dyno),
+        durable=settings.require_durable_store,
+        connections=settings.connections,
+        replicas=settings.store_replicas,
+    )
+
+
 def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
     """What INFO and, under the names of `CONFIG`, the configuration tell of a store."""
+    yield from lasting(info, demands)
+    if demands.production and not info.get("db0"):
+        yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")
+    yield from _pressure(info, connections=demands.connections)
+
+
+def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
+    """What of it stays as it is until somebody changes it."""
     version = str(info.get("valkey_version") or info.get("redis_version", "0"))
     if int(version.partition(".")[0]) < OLDEST:
         yield Finding(
@@ -70,10 +90,7 @@ def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
         told = f"COUNTERSIGN_STORE_REPLICAS wants {demands.replicas} and the store has {there}"
         yield Finding("warn", f"{told}: nothing is shown as decided and nothing starts")
     yield from _eviction(info)
-    if demands.production and not info.get("db0"):
-        yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")
     yield from _persistence(info, durable=demands.durable)
-    yield from _pressure(info, connections=demands.connections)
 
 
 def forgets(info: Mapping[str, Any]) -> bool:
@@ -94,8 +111,6 @@ def _eviction(info: Mapping[str, Any]) -> Iterator[Finding]:
     elif policy != "noeviction":
         told = f"the store may drop approvals when it is full ({policy}): {NO_EVICTION}"
         yield Finding("refuse", told)
-    if info.get("evicted_keys"):
-        yield Finding("warn", f"the store has dropped {info['evicted_keys']} keys by itself")
 
 
 def _persistence(info: Mapping[str, Any], *, durable: bool) -> Iterator[Finding]:
@@ -132,7 +147,9 @@ def _power_loss(appendfsync: str | None) -> Iterator[Finding]:
 
 
 def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]:
-    """Whether the store is running out of something."""
+    """Whether the store is running out of something, or has."""
+    if info.get("evicted_keys"):
+        yield Finding("warn", f"the store has dropped {info['evicted_keys']} keys by itself")
     used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
     if limit and used > limit * 0.8:
         yield Finding("warn", f"the store uses {100 * used // limit} % of its memory")
@@ -220,12 +237,15 @@ async def told_by(client: Client) -> dict[str, Any]:
     return {**info, **{str(_text(name)): _text(value) for name, value in config.items()}}
 
 
-async def forgetful(client: Client) -> bool:
-    """Whether a store writes nothing to disk; raises StoreUnavailable."""
+async def standing(client: Client, demands: Demands) -> Standing:
+    """How a store keeps what it is given, now; raises StoreUnavailable."""
     try:
-        return forgets(await told_by(client))
+        info = await told_by(client)
     except (RedisError, OSError) as error:
         raise StoreUnavailable(f"The store does not answer ({type(error).__name__}).") from error
+    wrong = [each for each in lasting(info, demands) if each.level != "note"]
+    refused = any(each.level == "refuse" for each in wrong)
+    return Standing(forgets(info) or refused, frozenset(each.text for each in wrong))
 
 
 def _text(value: bytes | str | None) -> str | None:

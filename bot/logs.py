@@ -51,6 +51,7 @@ Event = Literal[
     "click.unknown",
     "store.unavailable",
     "store.unsafe",
+    "store.safe",
     "store.emptied",
     "slack.request_refused",
     "slack.request_failed",

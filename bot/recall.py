@@ -1,4 +1,8 @@
-"""What this process knows of its store's memory: whether it is saved, and whether it was emptied.
+"""What this process knows of its store: whether it keeps what it is given, whether it was emptied.
+
+A store that may be used at the start may be set up otherwise later. Then work goes on, for whatever
+is under way is safer with a bot than without: every new card says that it may be lost, the log says
+why, once, and the next start is refused.
 
 A store is marked when a bot first meets it. Whoever finds another mark than before, or none, or
 misses what is older than the mark, knows that it was emptied in between; the first one to find it
@@ -8,19 +12,29 @@ says so, in the log and in the approvers' channel.
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 
 import agents
 from bot import errors, logs
 from bot.index.due import Index, Marker
 
 LOOK = 30.0
-"""Seconds between two looks."""
+AGAIN = 1.0
+"""Seconds between two looks, and until the next one while the store does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a store keeps what it is given: `unsaved`, it may lose that; `faults` are sentences."""
+
+    unsaved: bool = False
+    faults: frozenset[str] = field(default_factory=frozenset[str])
 
 
 class Recall:
     """Looks at the store now and then: `await recall.look()` at the start, then `run(stopping)`.
 
-    `unsaved` is whether the store writes nothing to disk. `tell` says to people that the store was
+    `unsaved` is whether the store may lose what it is given. `tell` says to people that it was
     emptied, at a moment of its clock (ms), and returns whether it is said.
     """
 
@@ -28,20 +42,23 @@ class Recall:
         self,
         index: Index,
         *,
-        forgets: Callable[[], Awaitable[bool]],
+        standing: Callable[[], Awaitable[Standing]],
         tell: Callable[[int], Awaitable[bool]] | None = None,
     ) -> None:
-        """Know nothing yet; `forgets` asks the store whether it writes nothing to disk."""
+        """Know nothing yet; `standing` asks the store how it keeps what it is given."""
         self.unsaved = False
         self._index = index
-        self._forgets = forgets
+        self._ask = standing
+        self._faults: frozenset[str] | None = None
         self._tell = tell
         self._since: int | None = None
         self._untold = 0
 
     async def look(self) -> None:
         """See how the store is now. Raises StoreUnavailable."""
-        self.unsaved = await self._forgets()
+        standing = await self._ask()
+        self.unsaved = standing.unsaved
+        self._note(standing.faults)
         await self._mark()
         if self._untold and self._tell and await self._tell(self._untold):
             self._untold = 0
@@ -58,14 +75,28 @@ class Recall:
         return True
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Look every half minute until `stopping` is set; who cannot look now looks later."""
+        """Look every half minute until `stopping` is set, and as soon as the store is back."""
+        pause = LOOK
         while not stopping.is_set():
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK):
+                async with asyncio.timeout(pause):
                     await stopping.wait()
                 return
-            with contextlib.suppress(agents.StoreUnavailable, errors.StoreUnavailable):
+            try:
                 await self.look()
+            except (agents.StoreUnavailable, errors.StoreUnavailable):
+                pause = min(AGAIN, LOOK)
+            else:
+                pause = LOOK
+
+    def _note(self, faults: frozenset[str]) -> None:
+        """Log what is wrong with the store when that has changed; the start logs it first."""
+        if self._faults is not None and faults != self._faults:
+            if faults:
+                logs.error("store.unsafe", finding="; ".join(sorted(faults)))
+            else:
+                logs.info("store.safe")
+        self._faults = faults
 
     async def _mark(self, *, lost: bool = False) -> Marker:
         marker = await self._index.mark(self._since, lost=lost)

@@ -95,7 +95,7 @@ class Approval(Frozen):
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
     whether it happened. `heirs` are the default approvers who were asked because too few of the
     others were left. `tried` is the last attempt that did not count, so that another one at the
-    same moment is another change. `unsaved`: nothing of this was on a disk when it was asked.
+    same moment is another change. `unsaved`: the store might lose this when it was asked.
     """
 
     id: str

@@ -29,7 +29,7 @@ class Rules:
 
     `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
     cards, None for DMs. `name` says what the person with an id is called. `unsaved`: the store
-    writes nothing to disk.
+    may lose what it is given.
     """
 
     due: Due

@@ -2,14 +2,17 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+import time
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from functools import partial
 
 import pytest
 
 from agents.runtime.slot.redis import connect
 from bot import doctor, recall
+from bot.errors import StoreUnavailable
 from bot.index import Client, Index
-from bot.recall import Recall
+from bot.recall import Recall, Standing
 from tests.agents.slot.servers import server
 
 
@@ -30,9 +33,14 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
         yield client
 
 
-async def saved() -> bool:
-    """A store that writes to disk."""
-    return False
+async def saved() -> Standing:
+    """A store that keeps everything."""
+    return Standing()
+
+
+def standing_of(client: Client) -> partial[Coroutine[None, None, Standing]]:
+    """What asks this very store."""
+    return partial(doctor.standing, client, doctor.Demands())
 
 
 class Told:
@@ -65,7 +73,7 @@ async def test_a_new_store_remembers_from_now_on(client: Client):
 async def test_a_store_in_use_that_is_marked_late(client: Client):
     """Nobody knows since when it remembers, so nothing that is missing is put down to that."""
     await client.set("b:{something}:old", "1")
-    watch = Recall(Index(client), forgets=saved)
+    watch = Recall(Index(client), standing=saved)
     await watch.look()
     assert await watch.lost(0.0) is False
     assert await Index(client).marker() == await Index(client).mark(None)
@@ -74,7 +82,7 @@ async def test_a_store_in_use_that_is_marked_late(client: Client):
 async def test_whoever_saw_it_before_sees_that_it_was_emptied(client: Client, caplog):
     """Of all processes one tells it, in one line and one message; a second time it is news."""
     told = Told()
-    watches = [Recall(Index(client), forgets=saved, tell=told) for _ in range(3)]
+    watches = [Recall(Index(client), standing=saved, tell=told) for _ in range(3)]
     for watch in watches:
         await watch.look()
     for times in (1, 2):
@@ -89,7 +97,7 @@ async def test_whoever_saw_it_before_sees_that_it_was_emptied(client: Client, ca
 async def test_a_process_that_comes_later_sees_it_by_what_is_missing(client: Client):
     """What was in Slack before the store's memory begins was lost; what came later was not."""
     told = Told()
-    watch = Recall(Index(client), forgets=saved, tell=told)
+    watch = Recall(Index(client), standing=saved, tell=told)
     await watch.look()
     marker = await Index(client).marker()
     assert marker is not None
@@ -105,7 +113,7 @@ async def test_a_process_that_comes_later_sees_it_by_what_is_missing(client: Cli
 async def test_what_could_not_be_told_is_told_later(client: Client):
     """Slack that does not answer costs nothing but time."""
     told = Told(busy=2)
-    watch = Recall(Index(client), forgets=saved, tell=told)
+    watch = Recall(Index(client), standing=saved, tell=told)
     await watch.look()
     await client.flushall()
     for expected in (0, 0, 1, 1):
@@ -124,7 +132,9 @@ async def test_it_looks_again_and_again_whatever_the_store_does(store_url, monke
         return True
 
     async with connect(store_url) as client:
-        watch = Recall(Index(client), forgets=lambda: doctor.forgetful(client), tell=tell)
+        watch = Recall(
+            Index(client), standing=partial(doctor.standing, client, doctor.Demands()), tell=tell
+        )
         await watch.look()
         running = asyncio.create_task(watch.run(stopping))
         await client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no")
@@ -146,9 +156,56 @@ async def test_whether_it_is_saved_is_looked_up_anew(options, unsaved):
     """The configuration of a running store may change either way."""
     with server(*options) as url:
         async with connect(url) as client:
-            watch = Recall(Index(client), forgets=lambda: doctor.forgetful(client))
+            watch = Recall(
+                Index(client), standing=partial(doctor.standing, client, doctor.Demands())
+            )
             await watch.look()
             assert watch.unsaved is unsaved
             await client.config_set("appendonly", "yes" if unsaved else "no")
             await watch.look()
             assert watch.unsaved is not unsaved
+
+
+@pytest.mark.parametrize(
+    ("setting", "bad", "good"),
+    [
+        pytest.param("maxmemory-policy", "allkeys-lru", "noeviction", id="eviction"),
+        pytest.param("appendonly", "no", "yes", id="no file any more"),
+    ],
+)
+async def test_a_store_that_is_set_up_otherwise_later_is_spoken_of_once(setting, bad, good, caplog):
+    """One line when it changes, one when it is good again; what is asked meanwhile says so."""
+    with server("--appendonly", "yes", "--appendfsync", "always") as url:
+        async with connect(url) as client:
+            watch = Recall(Index(client), standing=standing_of(client))
+            with caplog.at_level(logging.INFO, logger="countersign"):
+                for value, unsaved in (("", False), (bad, True), (good, False)):
+                    if value:
+                        await client.config_set(setting, value)
+                    for _ in range(2):
+                        await watch.look()
+                    assert watch.unsaved is unsaved
+    assert [record.msg for record in caplog.records] == ["store.unsafe", "store.safe"]
+    assert caplog.records[0].fields["finding"].startswith("the store ")
+
+
+async def test_a_store_that_comes_back_is_looked_at_soon(store_url, monkeypatch):
+    """While it does not answer, it is asked again and again, not only each half minute."""
+    monkeypatch.setattr(recall, "LOOK", 0.5)
+    monkeypatch.setattr(recall, "AGAIN", 0.01)
+    stopping, looked = asyncio.Event(), asyncio.Event()
+    looks: list[float] = []
+
+    async def standing() -> Standing:
+        looks.append(time.monotonic())
+        if len(looks) < 5:
+            raise StoreUnavailable("away")
+        looked.set()
+        return Standing()
+
+    async with connect(store_url) as client:
+        running = asyncio.create_task(Recall(Index(client), standing=standing).run(stopping))
+        await looked.wait()
+        stopping.set()
+        await running
+    assert looks[4] - looks[0] < recall.LOOK

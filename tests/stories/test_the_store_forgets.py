@@ -1,5 +1,6 @@
 """A store that forgets: what people are told before, and after."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -48,6 +49,24 @@ async def test_a_card_of_a_store_that_keeps_everything_says_nothing(
     """Where an append-only file is written there is no such line."""
     office = await open_office(url=kept)
     assert UNSAVED not in full_text(await asked(office))
+
+
+async def test_a_card_says_when_the_store_was_set_up_otherwise_since(
+    open_office: Opening, kept: str, monkeypatch
+):
+    """What is asked while keys may be dropped says so and works; once that is over, it does not."""
+    monkeypatch.setattr(recall, "LOOK", 0.05)
+    office = await open_office(url=kept)
+    async with redis.asyncio.Redis.from_url(kept) as client:
+        for policy, amount in (("allkeys-lru", 300), ("noeviction", 400)):
+            await client.config_set("maxmemory-policy", policy)
+            await asyncio.sleep(0.3)
+            thread = await office.ask(f"please reimburse {amount} dollars for the hotel")
+            card = await office.card(str(amount))
+            assert (UNSAVED in full_text(card)) is (policy != "noeviction")
+            await office.slack.click("max", card, "approve")
+            await office.answer(thread, "Paid")
+    assert office.amounts() == [300, 400]
 
 
 @pytest.mark.parametrize("action", ["approve", "reject"])

@@ -50,7 +50,8 @@ UNKNOWN = (
 )
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
 UNSAVED = (
-    ":warning: This bot's memory is not saved to disk: a restart of its store forgets this request."
+    ":warning: This bot's memory is not saved to disk, or not kept when it is full: its store may "
+    "forget this request."
 )
 HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
@@ -205,7 +206,7 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
 
 
 def _unsaved(approval: Approval) -> list[Block]:
-    """That the store may forget what is asked here, where it writes nothing to disk."""
+    """That the store may forget what is asked here."""
     return [small(UNSAVED)] if approval.unsaved else []
 
 
