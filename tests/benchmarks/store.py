@@ -136,7 +136,7 @@ async def _ratios(desk: Desk, raw: Redis) -> Figures:
         "bare pause": lambda: bare.pause(next(numbers)),
         "thin pause": lambda: thin.pause(next(numbers)),
     }
-    cost = await interleaved(works, rounds=9, times=25)
+    cost = await interleaved(works, rounds=15, times=15, pick=min)
     click = cost["click"] - cost["opening"]
     return {
         "turn, ours / bare": (cost["turn"] / cost["bare turn"], 2.5, ""),
