@@ -99,7 +99,7 @@ PROMISES = {
     ),
     11: Promise(
         "The quorum is exact.",
-        "bot/approvals/request.py",
+        "bot/approvals/life.py",
         "if not reached(policy, in_favour(counted.votes, vote.payload)):",
         "if False:",
         "tests/bot/approvals/test_decide.py::test_quorum",
