@@ -59,14 +59,15 @@ class Store:
 
         The first changes a session, the rest are hints about it in other slots, which must not be
         there before. Where they are `apart` they need not follow it, and none is sent twice because
-        the store did not know the first one's script.
+        the store did not know the first one's script. The first is never sent twice because it did
+        not know another's, which a node that has just got a slot may not.
         """
         if not commands:
             return []
         try:
             answers = await self._exchange(commands)
             missing = [n for n, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-            if missing and apart and len(answers) == len(commands):
+            if missing and (apart or missing[0]) and len(answers) == len(commands):
                 told = await self._exchange([_with_text(commands[n]) for n in missing])
                 for n, answer in zip(missing, told, strict=True):
                     answers[n] = answer

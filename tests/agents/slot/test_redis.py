@@ -53,6 +53,14 @@ async def test_a_store_that_forgot_the_scripts(stored: Stored, key: SessionKey) 
         assert await stored.client.get(f"{stored.prefix}hint") == str(n)
 
 
+async def test_a_store_that_forgot_a_script(stored: Stored, key: SessionKey) -> None:
+    """What it did know is not asked for again: an entry that was queued is no duplicate."""
+    await stored.client.script_flush()
+    await stored.client.script_load(SCRIPTS["ingest"].text)
+    assert await stored.slot.ingest(key, Entry(id="m", body={})) == "queued"
+    assert await stored.slot.list(app=key.app, tenant=key.tenant) == [key]
+
+
 @pytest.mark.parametrize(
     ("puts", "speaks", "expected"),
     [
