@@ -10,6 +10,8 @@ from pydantic import JsonValue, ValidationError
 from agents.runtime.declarations import Parameter, Signature
 from agents.runtime.jsonable import to_json
 
+PLAIN = (str, int, float, bool)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
@@ -83,7 +85,8 @@ def _value(parameter: Parameter, given: Mapping[str, Any]) -> object:
     """The argument as the function gets it; a default is copied, so that no call changes it."""
     if parameter.name not in given:
         return copy.deepcopy(parameter.default)
-    value = copy.deepcopy(given[parameter.name])
+    value = given[parameter.name]
+    value = value if type(value) in PLAIN else copy.deepcopy(value)
     if value is None and parameter.default is None:
         return None
     try:
@@ -98,6 +101,8 @@ def _json(parameter: Parameter, given: object, value: object) -> JsonValue:
     """The JSON form of a value, once it is sure that nothing changed its nature."""
     try:
         plain = to_json(value, strict=True, as_input=True)
+        if _same(given, plain):
+            return plain
         lost = value is not None and not _reads_back(parameter, plain)
     except ValueError as error:
         raise _Refused(_line((parameter.name,), str(error))) from error
@@ -107,6 +112,11 @@ def _json(parameter: Parameter, given: object, value: object) -> JsonValue:
     if flag:
         raise _Refused(_line(flag, "Input should be a number, not true or false"))
     return plain
+
+
+def _same(given: object, plain: JsonValue) -> bool:
+    """Whether a plain value was taken as it is: then it is taken so again."""
+    return type(given) in PLAIN and type(given) is type(plain) and repr(given) == repr(plain)
 
 
 def _reads_back(parameter: Parameter, plain: JsonValue) -> bool:

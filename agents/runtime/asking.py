@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, cast
 
 from google.genai import types
@@ -25,9 +25,11 @@ from agents.runtime.steps import CallModel
 
 log = logging.getLogger(__name__)
 
+_SILENCE = types.Content(role="model", parts=[])
+
 
 class Asking:
-    """One question to the model of one agent, in a session in hand."""
+    """One question to the model of one agent, in a session in hand; `new` is what to store."""
 
     def __init__(
         self, held: Held, step: CallModel, *, model: Model, hooks: Hooks, budget: Budget
@@ -38,41 +40,55 @@ class Asking:
         self.model = model
         self.hooks = hooks
         self.budget = budget
-        self.context = ToolContext(
-            invocation_id=step.invocation,
-            agent_name=step.agent.name,
-            app_name=held.key.app,
-            user_id=held.user(step.invocation),
-            session_id=held.key.id,
-            state=State(held.view(step.invocation, step.branch)),
-        )
+        self.person = held.user(step.invocation)
+        self.new: list[Event] = []
+        self._context: ToolContext | None = None
 
-    async def events(self) -> AsyncIterator[Event]:
-        """Texts on their way, then the one event of the reply, or of the failure.
+    @property
+    def context(self) -> ToolContext:
+        """What hooks are handed; nothing is written to its state before the first of them."""
+        if self._context is None:
+            step, key = self.step, self.held.key
+            self._context = ToolContext(
+                invocation_id=step.invocation,
+                agent_name=step.agent.name,
+                app_name=key.app,
+                user_id=self.person,
+                session_id=key.id,
+                state=State(self.held.view(step.invocation, step.branch)),
+            )
+        return self._context
 
-        Where the conversation has outgrown the window it is only the event of its summary: the
+    async def pieces(self) -> AsyncIterator[Event]:
+        """Ask, and yield texts on their way; the one event of the reply, or of the failure, is new.
+
+        Where the conversation has outgrown the window that is the event of its summary: the
         question comes next. Raises ModelUnavailable while trying again later may help.
         """
         try:
             await self._claim()
             if summed_up := await self._compaction():
-                yield summed_up
+                self.new.append(summed_up)
                 return
             async for response in self._responses():
-                yield self._reply(response)
+                event = self._reply(response)
+                if event.partial:
+                    yield event
+                else:
+                    self.new.append(event)
         except ModelUnavailable as error:
             if self.held.attempt < self.budget.tries:
                 raise
-            yield self._failed(error)
+            self.new.append(self._failed(error))
         except Exception as error:  # noqa: BLE001 - a model may fail in any way: it ends the turn
-            yield self._failed(error)
+            self.new.append(self._failed(error))
 
     async def _claim(self) -> None:
         step, held = self.step, self.held
         await self.budget.claim(
             held.story,
             invocation=step.invocation,
-            person=held.user(step.invocation),
+            person=self.person,
             begins=step.branch is None and held.story.branch(None).spoken_to,
         )
 
@@ -125,7 +141,7 @@ class Asking:
         request = await self._request()
         if self.hooks.of_model:
             request = request.copied()
-        told: dict[str, Any] = {"callback_context": self.context, "llm_request": request}
+        told = {"llm_request": request}
         answer = await self._hooked("before_model_callback", told)
         if answer is not None:
             yield answer
@@ -150,11 +166,13 @@ class Asking:
             log.info("model.called", extra={"agent": self.step.agent.name, "took_s": took, **told})
 
     async def _after(self, response: LlmResponse) -> LlmResponse:
-        told = {"callback_context": self.context, "llm_response": response}
+        told = {"llm_response": response}
         return await self._hooked("after_model_callback", told) or response
 
-    async def _hooked(self, kind: str, told: dict[str, Any]) -> LlmResponse | None:
-        answer = await self.hooks.model(kind, told)
+    async def _hooked(self, kind: str, told: Mapping[str, Any]) -> LlmResponse | None:
+        if not self.hooks.there(kind):
+            return None
+        answer = await self.hooks.model(kind, {"callback_context": self.context, **told})
         if self.context.request is not None:
             raise UsageError(
                 f"{kind} asks for a confirmation: only a tool's call can be asked about"
@@ -167,7 +185,7 @@ class Asking:
             state=held.view(self.step.invocation, self.step.branch),
             agent_name=agent.name,
             invocation_id=self.step.invocation,
-            user_id=self.context.user_id,
+            user_id=self.person,
         )
         told = await instruction(agent, context)
         declarations = [tool.declaration for tool in cast(Sequence[Any], agent.tools)]
@@ -194,44 +212,48 @@ class Asking:
         )
 
     def _reply(self, response: LlmResponse) -> Event:
-        step = self.step
-        event = spoken(
-            response.content or types.Content(role="model", parts=[]),
-            version=self.held.next_version,
-            author=step.agent.name,
-            invocation=step.invocation,
-            branch=step.branch,
-        )
+        step, held = self.step, self.held
+        version, said = held.next_version, response.content or _SILENCE
+        content, model_ids = spoken(said, version=version)
         code, message = response.error_code, response.error_message
-        if not event.parts and not code and not response.partial:
+        if not content.parts and not code and not response.partial:
             code = "MODEL_RETURNED_NO_CONTENT"
             reason = response.finish_reason or "unknown"
             message = f"The model returned no content (finish_reason={reason} with empty parts)."
-        delta, misfit = ({}, "") if response.partial else self._delta(event)
+        delta, misfit = ({}, "") if response.partial else self._delta(content.parts or [])
         if misfit and not code:
             code, message = output.MISFIT, misfit
-        update: dict[str, Any] = {
-            "partial": response.partial or None,
-            "long_running_tool_ids": self._lasting(event) or None,
-            "error_code": code,
-            "error_message": message,
-            "usage": dict(response.usage),
-            "timestamp": self.held.now / 1000,
-            "actions": EventActions(state_delta=delta),
-        }
-        return event.model_copy(update=update)
+        return Event(
+            version=version,
+            invocation_id=step.invocation,
+            author=step.agent.name,
+            branch=step.branch,
+            content=content,
+            model_ids=model_ids,
+            partial=response.partial or None,
+            long_running_tool_ids=self._lasting(content.parts or []) or None,
+            error_code=code,
+            error_message=message,
+            usage=dict(response.usage),
+            timestamp=held.now / 1000,
+            actions=EventActions(state_delta=delta),
+        )
 
-    def _lasting(self, event: Event) -> set[str]:
+    def _lasting(self, parts: Sequence[types.Part]) -> set[str]:
         """The calls of long-running tools in a reply."""
-        calls = [(c.id, self.step.agent.tool(c.name or "")) for c in event.get_function_calls()]
-        return {cid for cid, tool in calls if cid and tool and tool.is_long_running}
+        calls = (part.function_call for part in parts if part.function_call)
+        tools = ((call.id, self.step.agent.tool(call.name or "")) for call in calls)
+        return {cid for cid, tool in tools if cid and tool and tool.is_long_running}
 
-    def _delta(self, event: Event) -> tuple[dict[str, JsonValue], str]:
+    def _delta(self, parts: Sequence[types.Part]) -> tuple[dict[str, JsonValue], str]:
         """The state a reply changes, the output included; and why that does not fit its schema."""
-        delta = dict(self.context.actions.told(self.context.state.delta()).state_delta)
-        agent, said = self.step.agent, "".join(event.texts())
-        if not event.parts or event.get_function_calls():
+        delta: dict[str, JsonValue] = {}
+        if self._context is not None:
+            delta |= self._context.actions.told(self._context.state.delta()).state_delta
+        agent = self.step.agent
+        if not parts or any(part.function_call for part in parts):
             return delta, ""
+        said = "".join(part.text for part in parts if part.text and not part.thought)
         found: JsonValue = said
         if agent.output_schema is not None:
             try:

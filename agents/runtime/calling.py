@@ -110,8 +110,8 @@ class Calling:
         self.step = call.id if call.question else f"{call.id}:ask"
         self.interrupted = self.step in held.started
         self.ran = False
-        asked = call.question or Question(call_id=call.id, tool=call.name, agent=agent.name)
-        self.args = copy.deepcopy(dict(asked.args if call.question else call.args))
+        asked = call.question
+        self.args = copy.deepcopy(dict(asked.args if asked else call.args))
         self.context = ToolContext(
             function_call_id=call.id,
             invocation_id=call.invocation,
@@ -121,9 +121,9 @@ class Calling:
             session_id=held.key.id,
             idempotency_key=f"{held.name}:{call.id}",
             state=State(live),
-            tool_confirmation=None if asked.unasked else call.answer,
-            precondition=copy.deepcopy(asked.precondition),
-            kept=copy.deepcopy(asked.kept),
+            tool_confirmation=None if asked and asked.unasked else call.answer,
+            precondition=copy.deepcopy(asked.precondition) if asked else {},
+            kept=copy.deepcopy(asked.kept) if asked else {},
         )
 
     def _tool(self, step: RunTools) -> Tool | None:

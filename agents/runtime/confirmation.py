@@ -68,15 +68,15 @@ class Question(BaseModel):
     tool: str
     agent: str
     hint: str = ""
-    args: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
-    precondition: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    args: dict[str, JsonValue] = Field(default_factory=dict)
+    precondition: dict[str, JsonValue] = Field(default_factory=dict)
     payload_schema: dict[str, JsonValue] | None = None
     form: tuple[str, ...] = ()
-    initial: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    initial: dict[str, JsonValue] = Field(default_factory=dict)
     contract: str = ""
     digest: str = ""
     dynamic: bool = False
-    kept: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    kept: dict[str, JsonValue] = Field(default_factory=dict)
     defaults: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
@@ -99,18 +99,15 @@ def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:
     return "run" if answer.confirmed else "reject"
 
 
-def request_part(
-    request_id: str, *, call: types.FunctionCall, question: ToolConfirmation
-) -> types.Part:
-    """The function call that asks; `call` is the model's call with our id."""
-    original = call.model_dump(mode="json", include={"id", "name", "args"}, exclude_none=True)
-    asked = question.model_dump(mode="json", include={"hint", "confirmed"})
-    if question.payload is not None:
-        asked["payload"] = question.payload
-    args = {"originalFunctionCall": original, "toolConfirmation": asked}
-    return types.Part(
-        function_call=types.FunctionCall(id=request_id, name=REQUEST_CONFIRMATION, args=args)
-    )
+def request_args(call: types.FunctionCall, question: ToolConfirmation) -> dict[str, Any]:
+    """The arguments of the function call that asks; `call` is the model's call with our id."""
+    original = {"id": call.id, "name": call.name, "args": call.args}
+    asked = {"hint": question.hint, "confirmed": question.confirmed, "payload": question.payload}
+    return {"originalFunctionCall": _known(original), "toolConfirmation": _known(asked)}
+
+
+def _known(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:

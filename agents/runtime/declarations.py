@@ -31,6 +31,7 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 SECTION = re.compile(r"\s*[A-Z][A-Za-z ]*:\s*$")
 ENTRY = re.compile(r"\s*\**(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 REQUIRED: Any = inspect.Parameter.empty
+_EMPTY = types.FunctionDeclaration.model_construct()
 NO_DECLARATION = (PydanticUserError, NameError, TypeError, ValueError, RecursionError)
 
 
@@ -40,7 +41,7 @@ class Parameter:
 
     `default` is REQUIRED when there is none; `schema` is its JSON schema without the definitions it
     refers to, which are in `definitions`; `validate` turns what the model sent into what the
-    function gets, or raises pydantic's ValidationError.
+    function gets, or raises pydantic's ValidationError. Nobody is shown the value of a `secret`.
     """
 
     name: str
@@ -50,11 +51,7 @@ class Parameter:
     schema: dict[str, JsonValue]
     definitions: dict[str, JsonValue]
     validate: Callable[[object], Any]
-
-    @property
-    def secret(self) -> bool:
-        """Whether nobody is shown its value."""
-        return is_secret(self.annotation)
+    secret: bool
 
     @property
     def required(self) -> bool:
@@ -112,8 +109,8 @@ def declare(signature: Signature, *, note: str = "") -> types.FunctionDeclaratio
         "description": text or None,
         "parameters_json_schema": signature.schema,
     }
-    fields = {key for key, value in said.items() if value is not None}
-    return types.FunctionDeclaration.model_construct(fields, **said)
+    told = {key: value for key, value in said.items() if value is not None}
+    return _EMPTY.model_copy(update=told)
 
 
 def context_parameter(
@@ -187,6 +184,9 @@ def _annotations(
         if value.annotation is REQUIRED:
             found[name] = Any
             continue
+        if type(value.annotation) is type:
+            found[name] = value.annotation
+            continue
         bare = SimpleNamespace(__annotations__={name: value.annotation})
         try:
             found |= typing.get_type_hints(bare, names, include_extras=True)
@@ -207,13 +207,8 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
     except NO_DECLARATION as error:
         reason = str(error).splitlines()[0]
         raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
-    if shape.once:
-        raise _refused(tool, given.name, f"{annotation!r} can be gone through once only: use list")
-    if "'writeOnly': True" in repr((shape.schema, shape.definitions)):
-        raise _refused(tool, given.name, "a secret cannot come from a model")
-    if inside := leaking(annotation):
-        why = f"{inside} has a Secret field, and only whole parameters can be hidden: mark this one"
-        raise _refused(tool, given.name, why)
+    if shape.unfit:
+        raise _refused(tool, given.name, shape.unfit)
     schema = {"title": _title(given.name)} | shape.schema if shape.titled else dict(shape.schema)
     schema.pop("default", None)
     if default is not REQUIRED:
@@ -226,6 +221,7 @@ def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Pa
         schema=schema,
         definitions=shape.definitions,
         validate=shape.adapter.validate_python,
+        secret=shape.secret,
     )
 
 
@@ -267,14 +263,15 @@ def _default(default: object, annotation: object) -> tuple[object, object]:
 class _Shape:
     """An annotation as validator and JSON schema; `titled` when its property has a title.
 
-    `once` when it has something in it that can be gone through once only.
+    `unfit` says why it is no parameter's, empty when it may be one.
     """
 
     adapter: TypeAdapter[Any]
     schema: dict[str, JsonValue]
     definitions: dict[str, JsonValue]
     titled: bool
-    once: bool
+    secret: bool
+    unfit: str
 
 
 def _shape_of(annotation: object) -> _Shape:
@@ -304,8 +301,22 @@ def _shape(annotation: Any) -> _Shape:
         schema=schema,
         definitions=rest.get("$defs", {}),
         titled=len(named) != 1 or "$ref" not in named[0],
-        once="'type': 'generator'" in repr(adapter.core_schema),
+        secret=is_secret(annotation),
+        unfit=_unfit(annotation, adapter, schemas=(schema, rest)),
     )
+
+
+def _unfit(annotation: object, adapter: TypeAdapter[Any], *, schemas: object) -> str:
+    """Why values of a type cannot come from a model, or not be hidden as they are to be."""
+    if "'type': 'generator'" in repr(adapter.core_schema):
+        return f"{annotation!r} can be gone through once only: use list"
+    if "'writeOnly': True" in repr(schemas):
+        return "a secret cannot come from a model"
+    if inside := leaking(annotation):
+        return (
+            f"{inside} has a Secret field, and only whole parameters can be hidden: mark this one"
+        )
+    return ""
 
 
 def _schema(

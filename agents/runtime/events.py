@@ -26,13 +26,11 @@ class EventActions(BaseModel):
 
     model_config = ConfigDict(validate_assignment=True)
 
-    state_delta: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    state_delta: dict[str, JsonValue] = Field(default_factory=dict)
     skip_summarization: bool | None = None
     transfer_to_agent: str | None = None
     escalate: bool | None = None
-    requested_tool_confirmations: dict[str, ToolConfirmation] = Field(
-        default_factory=dict[str, ToolConfirmation]
-    )
+    requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)
     compaction: Compaction | None = None
 
     def told(self, state: Mapping[str, object]) -> "EventActions":
@@ -71,10 +69,10 @@ class Event(BaseModel):
     error_code: str | None = None
     error_message: str | None = None
     timestamp: float = Field(default_factory=time.time)
-    usage: dict[str, int] = Field(default_factory=dict[str, int])
-    model_ids: dict[str, str] = Field(default_factory=dict[str, str])
-    questions: dict[str, Question] = Field(default_factory=dict[str, Question])
-    pending: list[str] = Field(default_factory=list[str])
+    usage: dict[str, int] = Field(default_factory=dict)
+    model_ids: dict[str, str] = Field(default_factory=dict)
+    questions: dict[str, Question] = Field(default_factory=dict)
+    pending: list[str] = Field(default_factory=list)
 
     @property
     def id(self) -> str:

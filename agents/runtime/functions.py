@@ -75,6 +75,8 @@ async def _in_thread(call: Callable[[], Any]) -> Any:
 
 
 def _is_async(func: Callable[..., Any]) -> bool:
+    if inspect.iscoroutinefunction(func):
+        return True
     body = func if inspect.isroutine(func) else type(func).__call__
     return inspect.iscoroutinefunction(body) or inspect.isasyncgenfunction(body)
 

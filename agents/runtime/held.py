@@ -167,7 +167,7 @@ class Held:
 
     def view(self, invocation: str, branch: str | None = None) -> dict[str, Any]:
         """The live state an invocation sees, `temp:` included; a nested agent has its own."""
-        return {**self.state, **self.temp.setdefault(_scope(invocation, branch), {})}
+        return {**self.state, **self.temp.get(_scope(invocation, branch), {})}
 
     def hear(self, events: Sequence[Event]) -> None:
         """Take events into the story that are stored with what they lead to, which is known now."""
@@ -190,7 +190,7 @@ class Held:
         async with self._lock:
             self.hear(events)
             new = [without_temp(event) for event in self._heard]
-            commit = self._composed(new, results or {}, release=over() and not self.paid)
+            commit = self._composed(new, results or {}, release=not self.paid and over())
             done = await self.slot.commit(self.key, commit)
             self.released = done.released
             for cid in commit.ended:
@@ -225,6 +225,7 @@ class Held:
         state: Json = {}
         for event in new:
             state |= event.actions.state_delta
+        user = self.user(new[-1].invocation_id) if new else None
         return Commit(
             id=f"{self.fence}-{self._commits}",
             fence=self.fence,
@@ -233,7 +234,7 @@ class Held:
             state={k: v for k, v in state.items() if not k.startswith(("app:", "user:"))},
             app_state={k: v for k, v in state.items() if k.startswith("app:")},
             user_state={k: v for k, v in state.items() if k.startswith("user:")},
-            user=self.user(new[-1].invocation_id) if new else None,
+            user=user,
             pop=self.entry if self._popping else None,
             opened=opened,
             closed=closed,
@@ -267,10 +268,11 @@ class Held:
         return opened, closed
 
     def _invocations(self, new: Sequence[Event]) -> dict[str, Json | None]:
+        if not self.temp:
+            return {}
         changed: dict[str, Json | None] = {}
-        for name, invocation in {
-            _scope(e.invocation_id, e.branch): e.invocation_id for e in new
-        }.items():
+        scopes = {_scope(e.invocation_id, e.branch): e.invocation_id for e in new}
+        for name, invocation in scopes.items():
             kept = self.temp.get(name)
             if kept and self._goes_on(invocation):
                 changed[name] = {"temp": dict(kept)}

@@ -115,30 +115,20 @@ class _Reader:
         return self._late(event) + ([content("user", event.said)] if event.said else [])
 
     def _spoken(self, event: Event) -> list[types.Content]:
+        made = event.get_function_calls()
+        if not made:
+            return [content("model", event.parts)] if event.parts else []
         parts = [_wire_call(part, event) for part in event.parts if not _forged(part)]
-        told = self._forgeries(event)
-        if not parts:
-            return told
-        spoken = content("model", parts)
-        calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
+        calls = [self.story.calls[call.id] for call in made if call.id]
+        forged = [call for call in calls if call.name == REQUEST_CONFIRMATION]
         answers = [
             part
             for call in calls
             if call.name != REQUEST_CONFIRMATION
             for part in self._response(call, event)
         ]
-        return [spoken, *([content("user", answers)] if answers else []), *told]
-
-    def _forgeries(self, event: Event) -> list[types.Content]:
-        """What became of calls that only the runtime may make, in words: no such part is shown."""
-        calls = [self.story.calls[c.id] for c in event.get_function_calls() if c.id]
-        texts = [
-            NEWS.format(name=call.name) + json.dumps(answer.response.response, ensure_ascii=False)
-            for call in calls
-            for answer in call.responses[-1:]
-            if call.name == REQUEST_CONFIRMATION
-        ]
-        return [content("user", [text_part(text) for text in texts])] if texts else []
+        shown = [("model", parts), ("user", answers), ("user", _forgeries(forged))]
+        return [content(role, told) for role, told in shown if told]
 
     def _response(self, call: Call, event: Event) -> list[types.Part]:
         shown = [a for a in call.responses if not self._apart(call, a.version)]
@@ -203,6 +193,17 @@ class _Reader:
         texts = [text for part in event.parts if (text := _quote(event.author, part))]
         parts = [text_part(text) for text in (PREAMBLE, *texts)]
         return [content("user", parts)] if texts else []
+
+
+def _forgeries(calls: Sequence[Call]) -> list[types.Part]:
+    """What became of calls that only the runtime may make, in words: no such part is shown."""
+    return [
+        text_part(
+            NEWS.format(name=call.name) + json.dumps(answer.response.response, ensure_ascii=False)
+        )
+        for call in calls
+        for answer in call.responses[-1:]
+    ]
 
 
 def _between(versions: list[int], after: int, before: int) -> bool:

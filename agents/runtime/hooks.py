@@ -52,6 +52,8 @@ class Hooks:
 
     async def tool(self, kind: str, told: Mapping[str, Any]) -> Any:
         """Ask the tool hooks of a kind; `told` has `tool`, `args`, `tool_context` and one more."""
+        if not self.there(kind):
+            return None
         renamed = {PLUGIN_WORDS.get(key, key): value for key, value in told.items()}
         return await self._first(kind, own=told, plugins=renamed)
 
@@ -59,11 +61,14 @@ class Hooks:
         """Ask the model hooks of a kind."""
         return cast("LlmResponse | None", await self._first(kind, own=told, plugins=told))
 
+    def there(self, kind: str) -> bool:
+        """Whether there is a hook of a kind."""
+        return bool(self.plugins or getattr(self.agent, kind))
+
     @property
     def of_model(self) -> bool:
         """Whether anybody is shown what a model is asked."""
-        own = (self.agent.before_model_callback, self.agent.on_model_error_callback)
-        return bool(self.plugins) or any(own)
+        return self.there("before_model_callback") or self.there("on_model_error_callback")
 
     async def _first(self, kind: str, *, own: Mapping[str, Any], plugins: Mapping[str, Any]) -> Any:
         for plugin in self.plugins:

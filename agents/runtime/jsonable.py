@@ -12,7 +12,7 @@ import math
 from collections import deque
 from collections.abc import Mapping, Set
 from enum import Enum
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from pydantic import AliasChoices, BaseModel, JsonValue, RootModel
 from pydantic.fields import FieldInfo
@@ -20,6 +20,8 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 MAX_DEPTH = 64
 MAX_INT_BITS = 14_000  # Python refuses to write an int of more than 4300 digits as text
+
+SCALARS = (Enum, str, int, float, bytes, bytearray)
 
 
 def to_json(
@@ -47,19 +49,19 @@ class _Walk:
 
     def json(self, value: object) -> JsonValue:
         """The JSON form of one value."""
+        if _is_plain(value):
+            return value
+        if type(value) is dict or not isinstance(value, SCALARS):
+            return self._container(cast("object", value))
         match value:
-            case None | bool():
-                return value
             case Enum():
                 return self.json(value.value)
             case str():
                 return self._text(str.__str__(value))
             case int() | float():
                 return self._number(value)
-            case bytes() | bytearray():
-                return self._bytes(bytes(value))
             case _:
-                return self._container(value)
+                return self._bytes(bytes(value))
 
     def _container(self, value: object) -> JsonValue:
         if len(self.inside) >= self.depth or id(value) in self.inside:
@@ -67,7 +69,7 @@ class _Walk:
         self.inside.append(id(value))
         try:
             match value:
-                case Mapping():
+                case dict() | Mapping():
                     return self._object(cast("Mapping[object, object]", value))
                 case list() | tuple() | deque() | range():
                     return [self.json(item) for item in cast("list[object]", value)]
@@ -87,7 +89,7 @@ class _Walk:
     def _object(self, value: Mapping[object, object]) -> JsonValue:
         found: dict[str, JsonValue] = {}
         for key, item in value.items():
-            name = self._key(key)
+            name = key if type(key) is str and key.isascii() else self._key(key)
             if name in found and self.strict:
                 raise ValueError(f"two keys are written {name!r}")
             while name in found:
@@ -154,6 +156,15 @@ class _Walk:
             return self._text(repr(value)[:200])
         except Exception:  # noqa: BLE001 - a stranger's __repr__ may raise anything
             return f"<{kind.__qualname__}>"
+
+
+def _is_plain(value: object) -> TypeGuard[JsonValue]:
+    """Whether a value is JSON as it is; most are, and are asked nothing else."""
+    if type(value) is str:
+        return value.isascii()
+    if type(value) is float:
+        return math.isfinite(value)
+    return value is None or type(value) is bool
 
 
 def _given(value: BaseModel) -> object:

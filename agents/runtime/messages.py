@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from google.genai import types
+from pydantic import JsonValue
 
 from agents.runtime.confirmation import REQUEST_CONFIRMATION, read_answer
 from agents.runtime.errors import AnswerError
 from agents.runtime.events import Event, EventActions
 from agents.runtime.jsonable import to_json
-from agents.runtime.parts import content, storable, storable_text
+from agents.runtime.parts import content, storable, storable_text, text_part
 from agents.runtime.payload import check
 from agents.runtime.slot.port import Entry
 from agents.runtime.story import USER, Call, Story
@@ -84,9 +85,8 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
     A text starts an invocation, an answer re-enters the one of its call; answers to calls of
     nested agents go to their strands, one event each.
     """
-    said = types.Content.model_validate(entry.body.get("content") or {"role": "user"})
     strands: dict[tuple[str | None, str], list[types.Part]] = {}
-    for part in map(storable, said.parts or []):
+    for part in map(storable, _said(entry.body.get("content"))):
         place = _place(part, story, version)
         if place is not None:
             strands.setdefault(place, []).append(part)
@@ -110,6 +110,15 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
         )
         for offset, ((branch, invocation), parts) in enumerate(strands.items())
     ]
+
+
+def _said(content: JsonValue) -> Sequence[types.Part]:
+    """The parts of a content as JSON; a text alone is one by its looks."""
+    match content:
+        case {"role": "user", "parts": [{"text": str(text)} as part]} if len(part) == 1:
+            return [text_part(text)]
+        case _:
+            return types.Content.model_validate(content or {"role": "user"}).parts or []
 
 
 def _place(part: types.Part, story: Story, version: int) -> tuple[str | None, str] | None:

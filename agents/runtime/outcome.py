@@ -1,14 +1,21 @@
 """What came of a call in one step, and the events that record the outcomes of a batch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from google.genai import types
 from pydantic import BaseModel, Field, JsonValue
 
-from agents.runtime.confirmation import Question, ToolConfirmation, rejection, request_part
+from agents.runtime.confirmation import (
+    REQUEST_CONFIRMATION,
+    Question,
+    ToolConfirmation,
+    rejection,
+    request_args,
+)
 from agents.runtime.events import Event, EventActions
-from agents.runtime.parts import call_part, content, response_part, storable
+from agents.runtime.parts import call_of, call_part, content, response_part, storable
 from agents.runtime.story import Call
 
 ASKED_AGAIN = ToolConfirmation(
@@ -69,24 +76,28 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     event: before a response event that holds placeholders only, else after it. What a new request
     supersedes is answered first.
     """
-    closing = [_closed(call, now=now) for o in outcomes for call in o.superseded]
+    versions = count(version)
+    closing = [
+        _closed(call, version=next(versions), now=now) for o in outcomes for call in o.superseded
+    ]
     entering = [o.entering for o in outcomes if o.entering is not None]
     outcomes = [o for o in outcomes if o.entering is None]
     asks = [o for o in outcomes if o.ask is not None]
-    responses = _response_event(outcomes, now=now) if outcomes else None
-    requests = _request_event(asks, now=now) if asks else None
-    order = (responses, requests) if any(map(_settled, outcomes)) else (requests, responses)
-    events = [event for event in (*closing, *order, *entering) if event is not None]
-    return [_at(event, version + i) for i, event in enumerate(events)]
+    makers = [(_response_event, outcomes), (_request_event, asks)]
+    if not any(map(_settled, outcomes)):
+        makers.reverse()
+    told = [make(about, version=next(versions), now=now) for make, about in makers if about]
+    return [*closing, *told, *(_at(event, next(versions)) for event in entering)]
 
 
-def _closed(call: Call, *, now: float) -> Event:
+def _closed(call: Call, *, version: int, now: float) -> Event:
     """The answer to a call whose question was asked again.
 
     Only a nested agent is told at once: its caller waits for it.
     """
     answer = response_part(call.id, call.name, rejection(ASKED_AGAIN, tool=call.name))
     return Event(
+        version=version,
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
@@ -100,45 +111,41 @@ def _settled(outcome: Outcome) -> bool:
     return outcome.ask is None and outcome.report.response is not None
 
 
-def _response_event(outcomes: Sequence[Outcome], *, now: float) -> Event | None:
-    parts: list[types.Part] = []
-    pending: list[str] = []
+def _response_event(outcomes: Sequence[Outcome], *, version: int, now: float) -> Event:
+    parts = [part for outcome in outcomes for part in _parts(outcome)]
+    call = outcomes[0].call
+    return Event(
+        version=version,
+        invocation_id=call.invocation,
+        author=call.agent,
+        branch=call.branch,
+        content=content("user", parts) if parts else None,
+        actions=_actions(outcomes),
+        pending=[o.call.id for o in outcomes if o.ask is None and o.report.response is None],
+        timestamp=now,
+    )
+
+
+def _parts(outcome: Outcome) -> Iterator[types.Part]:
+    call, report = outcome.call, outcome.report
+    for news in report.progress:
+        yield response_part(call.id, call.name, dict(news), more=True)
+    answer = report.response if report.ask is None else report.ask.placeholder
+    if answer is not None:
+        yield response_part(call.id, call.name, dict(answer))
+    yield from report.parts
+
+
+def _actions(outcomes: Sequence[Outcome]) -> EventActions:
+    """What the calls of a batch changed; questions alone leave the model nothing to sum up."""
     actions = EventActions()
     for outcome in outcomes:
-        parts += _parts(outcome)
-        if outcome.ask is None and outcome.report.response is None:
-            pending.append(outcome.call.id)
         _merge(actions, outcome)
     asks = [outcome.ask for outcome in outcomes if outcome.ask is not None]
     static = asks and not any(ask.question.dynamic for ask in asks)
     if static and not any(map(_settled, outcomes)):
         actions.skip_summarization = True
-    if not parts and not pending:
-        return None
-    call = outcomes[0].call
-    return Event(
-        invocation_id=call.invocation,
-        author=call.agent,
-        branch=call.branch,
-        content=content("user", parts) if parts else None,
-        actions=actions,
-        pending=pending,
-        timestamp=now,
-    )
-
-
-def _parts(outcome: Outcome) -> list[types.Part]:
-    call = outcome.call
-    answers = [(answer, True) for answer in outcome.report.progress]
-    if outcome.ask is not None:
-        answers.append((outcome.ask.placeholder, False))
-    elif outcome.report.response is not None:
-        answers.append((outcome.report.response, False))
-    parts = [
-        response_part(call.id, call.name, dict(answer), more=more or None)
-        for answer, more in answers
-    ]
-    return parts + list(outcome.report.parts)
+    return actions
 
 
 def _merge(actions: EventActions, outcome: Outcome) -> None:
@@ -160,48 +167,44 @@ def _merged(old: JsonValue, new: JsonValue) -> JsonValue:
     return {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
 
 
-def _request_event(asks: Sequence[Outcome], *, now: float) -> Event:
+def _request_event(asks: Sequence[Outcome], *, version: int, now: float) -> Event:
+    """The questions of a batch; each gets its id, `<version>-<part>`."""
     call = asks[0].call
+    asked = {f"{version}-{i}": (o.call, o.ask) for i, o in enumerate(asks) if o.ask}
     return Event(
+        version=version,
         invocation_id=call.invocation,
         author=call.agent,
         branch=call.branch,
-        content=content("model", [_request(o.call, o.ask) for o in asks if o.ask]),
-        questions={str(i): o.ask.question for i, o in enumerate(asks) if o.ask},
+        content=content("model", [_request(name, *about) for name, about in asked.items()]),
+        questions={name: ask.question for name, (_, ask) in asked.items()},
+        long_running_tool_ids=set(asked),
         timestamp=now,
     )
 
 
-def _request(call: Call, ask: Ask) -> types.Part:
-    wire = types.FunctionCall(id=call.id, name=call.name, args=dict(ask.args))
-    return request_part("", call=wire, question=ask.shown)
+def _request(request_id: str, call: Call, ask: Ask) -> types.Part:
+    wire = call_of(call.id, call.name, dict(ask.args))
+    return request_part(request_id, call=wire, question=ask.shown)
+
+
+def request_part(
+    request_id: str, *, call: types.FunctionCall, question: ToolConfirmation
+) -> types.Part:
+    """The function call that asks; `call` is the model's call with our id."""
+    args = request_args(call, question)
+    return call_part(call_of(request_id, REQUEST_CONFIRMATION, args))
 
 
 def _at(event: Event, version: int) -> Event:
-    """The event at its version; requests get their ids, `<version>-<part>`."""
-    if not event.questions:
-        return event.model_copy(update={"version": version})
-    ids = [f"{version}-{i}" for i in range(len(event.parts))]
-    parts = [_with_id(part, request_id) for part, request_id in zip(event.parts, ids, strict=True)]
-    return event.model_copy(
-        update={
-            "version": version,
-            "content": content("model", parts),
-            "questions": dict(zip(ids, event.questions.values(), strict=True)),
-            "long_running_tool_ids": set(ids),
-        }
-    )
+    return event.model_copy(update={"version": version})
 
 
-def _with_id(part: types.Part, call_id: str) -> types.Part:
-    call = part.function_call
-    return call_part(call.model_copy(update={"id": call_id})) if call else part
+def spoken(said: types.Content, *, version: int) -> tuple[types.Content, dict[str, str]]:
+    """A model's reply at its version: each call gets its id, `<version>-<part>`.
 
-
-def spoken(
-    said: types.Content, *, version: int, author: str, invocation: str, branch: str | None
-) -> Event:
-    """The event of a model's reply at its version: each call gets its id, `<version>-<part>`."""
+    With it the ids that the model gave them, by ours.
+    """
     parts: list[types.Part] = []
     model_ids: dict[str, str] = {}
     for i, part in enumerate(map(storable, said.parts or [])):
@@ -214,11 +217,4 @@ def spoken(
             model_ids[cid] = call.id
         update = {"function_call": call.model_copy(update={"id": cid})}
         parts.append(part.model_copy(update=update))
-    return Event(
-        version=version,
-        invocation_id=invocation,
-        author=author,
-        branch=branch,
-        content=content("model", parts),
-        model_ids=model_ids,
-    )
+    return content("model", parts), model_ids

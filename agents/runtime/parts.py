@@ -18,6 +18,8 @@ WORDS = {"text", "thought", "thought_signature"}
 """The fields of a part that is nothing but words."""
 
 _EMPTY = types.Part()
+_CALL = types.FunctionCall()
+_RESPONSE = types.FunctionResponse()
 
 
 def content(role: str, parts: Sequence[types.Part]) -> types.Content:
@@ -30,6 +32,11 @@ def text_part(text: str) -> types.Part:
     return _EMPTY.model_copy(update={"text": text})
 
 
+def call_of(call_id: str, name: str, args: dict[str, Any]) -> types.FunctionCall:
+    """A function call with an id."""
+    return _CALL.model_copy(update={"id": call_id, "name": name, "args": args})
+
+
 def call_part(call: types.FunctionCall) -> types.Part:
     """A part with a function call."""
     return _EMPTY.model_copy(update={"function_call": call})
@@ -39,10 +46,12 @@ def response_part(
     call_id: str | None, name: str, response: dict[str, Any], *, more: bool | None = None
 ) -> types.Part:
     """A part with a function response; with `more` others follow it."""
-    said = {"id": call_id, "name": name, "response": response, "will_continue": more}
-    fields = {key for key, value in said.items() if value is not None}
-    answer = types.FunctionResponse.model_construct(fields, **said)
-    return _EMPTY.model_copy(update={"function_response": answer})
+    said: dict[str, Any] = {"name": name, "response": response}
+    if call_id is not None:
+        said["id"] = call_id
+    if more is not None:
+        said["will_continue"] = more
+    return _EMPTY.model_copy(update={"function_response": _RESPONSE.model_copy(update=said)})
 
 
 def storable(part: types.Part) -> types.Part:

@@ -5,7 +5,8 @@ in another one; the others wait, and what they missed they read from the store.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from agents.runtime.budget import Budget
@@ -28,14 +29,19 @@ class Reading:
         self.done = False
         self.error: Exception | None = None
         self._last = 0
-        self._queue = asyncio.Queue[Event | None]()
+        self._heard = deque[Event]()
+        self._news = asyncio.Event()
 
-    async def events(self) -> AsyncIterator[Event]:
-        """What is heard, until the turn is over; raises what it ended with."""
-        while (event := await self._queue.get()) is not None:
-            yield event
+    async def next(self) -> Event | None:
+        """What is heard next; None when the turn is over, or it raises what it ended with."""
+        while not (self._heard or self.done):
+            self._news.clear()
+            await self._news.wait()
+        if self._heard:
+            return self._heard.popleft()
         if self.error is not None:
             raise self.error
+        return None
 
     def hear(self, event: Event) -> None:
         """A piece of text on its way, or an event of the turn, once."""
@@ -43,7 +49,8 @@ class Reading:
             return
         if not event.partial:
             self._last = event.version
-        self._queue.put_nowait(event)
+        self._heard.append(event)
+        self._news.set()
 
     def read(self, events: Sequence[Event]) -> None:
         """Hear what is stored of the turn, if it is among these events."""
@@ -59,7 +66,7 @@ class Reading:
         """The turn is over; without an error with what its model raised."""
         if not self.done:
             self.done, self.error = True, error or self.budget.failure
-            self._queue.put_nowait(None)
+            self._news.set()
 
 
 class Turns:

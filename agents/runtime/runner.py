@@ -34,6 +34,7 @@ from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_ste
 from agents.runtime.story import Story
 
 LEASE = 30_000
+USUAL = RunConfig()
 MAX_DEATHS = 10
 """How often a turn may take its process with it before it is given up."""
 
@@ -116,7 +117,7 @@ class Runner:
         task = asyncio.create_task(self._read(key, reading, owner=entry_id))
         self._tasks.add(task)  # a run outlives its reader; the set keeps it from being collected
         task.add_done_callback(self._tasks.discard)
-        async for event in reading.events():
+        while (event := await reading.next()) is not None:
             yield event
 
     async def join(self) -> None:
@@ -213,22 +214,23 @@ class Runner:
         budget = turns.begin(held.entry)
         while not held.lost:
             step = next_step(self.agent, held.story)
-            if isinstance(step, (Wait, Done)) and not held.unstored:
-                if held.next_entry is None or turns.over:
-                    return
-                budget = turns.begin(held.next_entry)
-                await held.take()
-                continue
-            new: list[Event] = []
-            async for event in self._done(step, held, budget):
-                if event.partial:
-                    yield event
-                else:
-                    new.append(event)
-            if isinstance(step, CallModel) and asks_first(step.agent, new, plugins=self._plugins):
-                held.hear(new)
-                continue
-            for event in await held.commit(new, over=lambda: let_go and self._idle(held)):
+            match step:
+                case CallModel():
+                    asking = await self._asking(step, held, budget)
+                    async for piece in asking.pieces():
+                        yield piece
+                    new = asking.new
+                case RunTools():
+                    new = await self._ran(step, held, budget)
+                case Wait() | Done() if not held.unstored:
+                    if held.next_entry is None or turns.over:
+                        return
+                    budget = turns.begin(held.next_entry)
+                    await held.take()
+                    continue
+                case _:
+                    new = []
+            for event in await self._kept(held, step, new, let_go=let_go):
                 yield event
             if budget.raised is not None:
                 raise budget.raised
@@ -236,21 +238,28 @@ class Runner:
                 return
         raise SessionConflict(f"the session {held.key} was lost to somebody else")
 
-    async def _done(self, step: Step, held: Held, budget: Budget) -> AsyncIterator[Event]:
-        """Do what comes next and yield what came of it; nothing when there is nothing to do."""
-        if isinstance(step, CallModel):
-            await held.work_for(step.invocation)
-            hooks, model = Hooks(self._plugins, step.agent), self._models[id(step.agent)]
-            asking = Asking(held, step, model=model, hooks=hooks, budget=budget)
-            async for event in asking.events():
-                yield event
-        elif isinstance(step, RunTools):
-            await held.work_for(step.calls[0].invocation)
-            found = await outcomes(held, step, Hooks(self._plugins, step.agent))
-            if budget.config.raise_tool_errors:
-                budget.raised = next((o.error for o in found if o.error), None)
-            for event in recorded(found, version=held.next_version, now=held.now / 1000):
-                yield event
+    async def _kept(
+        self, held: Held, step: Step, new: Sequence[Event], *, let_go: bool
+    ) -> Sequence[Event]:
+        """Store what came of a step, or only hear it; what a client may see."""
+        if isinstance(step, CallModel) and asks_first(step.agent, new, plugins=self._plugins):
+            held.hear(new)
+            return ()
+        return await held.commit(new, over=lambda: let_go and self._idle(held))
+
+    async def _asking(self, step: CallModel, held: Held, budget: Budget) -> Asking:
+        """A question to a model, about to be asked."""
+        await held.work_for(step.invocation)
+        hooks, model = Hooks(self._plugins, step.agent), self._models[id(step.agent)]
+        return Asking(held, step, model=model, hooks=hooks, budget=budget)
+
+    async def _ran(self, step: RunTools, held: Held, budget: Budget) -> list[Event]:
+        """Go on with the calls of a batch; what came of it."""
+        await held.work_for(step.calls[0].invocation)
+        found = await outcomes(held, step, Hooks(self._plugins, step.agent))
+        if budget.config.raise_tool_errors:
+            budget.raised = next((o.error for o in found if o.error), None)
+        return recorded(found, version=held.next_version, now=held.now / 1000)
 
     async def _ingest(self, key: SessionKey, entry: Entry) -> None:
         """Put an entry to a session."""
@@ -309,4 +318,4 @@ class Runner:
 
     def _budget(self, run_config: RunConfig | None) -> Budget:
         """What one turn may."""
-        return Budget(run_config or RunConfig(), self._max_attempts, self._spent)
+        return Budget(run_config or USUAL, self._max_attempts, self._spent)

@@ -67,6 +67,8 @@ def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
 
 def _heard_of_progress(agent: Agent, strand: Branch, story: Story) -> bool:
     """Whether there is intermediate news of a tool whose model wants to read it."""
+    if not strand.progress:
+        return False
     news = (story.calls[call_id] for call_id in strand.progress)
     tools = (speaker(agent, call.agent).tool(call.name) for call in news)
     return any(tool is not None and tool.wake_on_progress for tool in tools)
@@ -88,7 +90,9 @@ def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
 def floor(agent: Agent, name: str | None) -> Agent:
     """Who answers a new message: the one that spoke last, if it may hand back to its parents."""
     last = speaker(agent, name)
-    path = [member for member in agent.family() if member.find_agent(last.name) and member != agent]
+    if last is agent:
+        return agent
+    path = [m for m in agent.family() if m is not agent and m.find_agent(last.name)]
     return agent if any(member.disallow_transfer_to_parent for member in path) else last
 
 

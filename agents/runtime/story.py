@@ -132,7 +132,9 @@ class Story:
         """Fold in the next event."""
         self.events.append(event)
         self.size += event.size
-        branch = self.branches.setdefault(event.branch, Branch())
+        branch = self.branches.get(event.branch)
+        if branch is None:
+            branch = self.branches[event.branch] = Branch()
         branch.events.append(event)
         branch.compaction = event.actions.compaction or branch.compaction
         if event.error_code == PROMPT_BLOCKED:
@@ -191,6 +193,7 @@ class Story:
                 branch=event.branch,
                 version=event.version,
                 long_running=function_call.id in long_running,
+                responses=[],
             )
             self.calls[call.id] = self.unsettled[call.id] = self.open[call.id] = call
 

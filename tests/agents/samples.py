@@ -3,8 +3,9 @@
 from google.genai import types
 
 from agents import Event, Question, Story, ToolConfirmation
-from agents.runtime.confirmation import REQUEST_CONFIRMATION, request_part
+from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import EventActions
+from agents.runtime.outcome import request_part
 
 
 def part(value: str | types.Part | types.FunctionResponse) -> types.Part:

@@ -6,7 +6,8 @@ import pytest
 from google.genai import types
 
 from agents import AnswerError, ToolConfirmation
-from agents.runtime.confirmation import read_answer, rejection, request_part, verdict
+from agents.runtime.confirmation import read_answer, rejection, verdict
+from agents.runtime.outcome import request_part
 
 YES, NO = ToolConfirmation(confirmed=True), ToolConfirmation(confirmed=False)
 

@@ -107,13 +107,7 @@ def test_spoken():
     """A model's calls get our ids; its own are kept beside them."""
     call = types.Part(function_call=types.FunctionCall(id="m", name="pay"))
     bare = types.Part(function_call=types.FunctionCall(name="pay"))
-    event = spoken(
-        content("hm", call, bare, role="model"),
-        version=4,
-        author="root",
-        invocation="i1",
-        branch=None,
-    )
-    assert [made.id for made in event.get_function_calls()] == ["4-1", "4-2"]
-    assert event.model_ids == {"4-1": "m"}
+    told, model_ids = spoken(content("hm", call, bare, role="model"), version=4)
+    assert [part.function_call.id for part in told.parts[1:]] == ["4-1", "4-2"]
+    assert model_ids == {"4-1": "m"}
     assert call.function_call.id == "m"

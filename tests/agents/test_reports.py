@@ -16,7 +16,7 @@ from agents import (
     ToolConfirmation,
     ToolContext,
 )
-from agents.runtime.confirmation import request_part
+from agents.runtime.outcome import request_part
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
 from tests.agents.samples import spoke
