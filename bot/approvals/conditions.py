@@ -1,7 +1,8 @@
 """Conditions on a call's arguments, such as `amount > 1000`: pure, and sure or silent.
 
-A Decimal stands in a call as text, so digits in text are a number beside a number. Two texts that
-are numbers, or moments with their zones, must compare alike as such and as texts.
+A Decimal stands in a call as text, so digits in text are a number beside a number. Dates, times and
+spans of time compare as what they are. Two texts that only look the same are neither equal nor
+different: nobody can tell, and then the stricter counts, whichever way the condition points.
 """
 
 import json
@@ -9,17 +10,32 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from pydantic import JsonValue
+from pydantic import JsonValue, TypeAdapter
+
+from bot.approvals.looks import looks_like, spelling
 
 _FORM = re.compile(
     r"\s*([A-Za-z_]\w*(?:\.\w+)*)\s*(>=|<=|==|!=|>|<|\bin\b)\s*(\S.*?)\s*", re.DOTALL
 )
 _DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,99})(?:\.[0-9]{1,99})?(?:[eE][+-]?[0-9]{1,3})?")
+_DAY, _HOUR = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?"
+_ZONE = r"(?:Z|[+-][0-9]{2}:[0-9]{2})"
+_SPAN: TypeAdapter[timedelta] = TypeAdapter(timedelta)
+_KINDS: Mapping[str, tuple[re.Pattern[str], Callable[[str], Any]]] = MappingProxyType(
+    {
+        "number": (_DIGITS, Decimal),
+        "date": (re.compile(_DAY), date.fromisoformat),
+        "time": (re.compile(_HOUR), time.fromisoformat),
+        "moment": (re.compile(f"{_DAY}T{_HOUR}{_ZONE}"), datetime.fromisoformat),
+        "moment without a zone": (re.compile(f"{_DAY}T{_HOUR}"), datetime.fromisoformat),
+        "span": (re.compile(r"-?P[0-9DWTHMS.]+"), _SPAN.validate_python),
+    }
+)
 _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
     {
         ">": operator.gt,
@@ -59,7 +75,7 @@ def condition(text: str) -> Condition:
     """Reads `argument sign value`; raises ValueError with a sentence.
 
     The sign is one of `>`, `>=`, `<`, `<=`, `==`, `!=` and `in` (a JSON list); numbers compare with
-    numbers, texts with texts (dates in ISO 8601 do as they should).
+    numbers, texts with texts; dates, times and spans of time are written as in ISO 8601.
     """
     found = _FORM.fullmatch(text)
     if found is None:
@@ -71,8 +87,8 @@ def condition(text: str) -> Condition:
         raise ValueError(f"{told!r} in {text!r} is no JSON value") from None
     if sign == "in" and not isinstance(value, list):
         raise ValueError(f"{text!r} needs a list behind `in`")
-    if sign in _ORDERS and not (isinstance(value, str) or _is_number(value)):
-        raise ValueError(f"{text!r} needs a number or a text behind `{sign}`")
+    if sign in _ORDERS and _quantity(value) is None:
+        raise ValueError(f"{text!r} needs a number, a date, a time or a span behind `{sign}`")
     return Condition(tuple(path.split(".")), sign, value)
 
 
@@ -86,34 +102,49 @@ def _is_number(value: JsonValue) -> bool:
 
 def _compared(found: JsonValue, sign: str, value: JsonValue) -> bool | None:
     """What a comparison says in every way these two can be read; None if in none, or not alike."""
-    answers = {_SIGNS[sign](one, other) for one, other in _readings(found, value)}
+    answers = {_SIGNS[sign](one, other) for one, other in _readings(found, sign, value)}
     return answers.pop() if len(answers) == 1 else None
 
 
-def _readings(found: JsonValue, value: JsonValue) -> Iterator[tuple[Any, Any]]:
+def _readings(found: JsonValue, sign: str, value: JsonValue) -> Iterator[tuple[Any, Any]]:
     """The pairs that two values are when both are of one kind."""
+    one, other = _quantity(found), _quantity(value)
+    if one and other and one.kind == other.kind:
+        yield one.amount, other.amount
     if value is None:
         yield found is None, True
-    elif type(found) is type(value) and isinstance(value, list | dict):
-        yield json.dumps(found, sort_keys=True), json.dumps(value, sort_keys=True)
-    elif type(found) is type(value) and isinstance(value, str | bool):
+    elif isinstance(value, bool) and isinstance(found, bool):
         yield found, value
-    for kind in (_number, _moment):
-        one, other = kind(found), kind(value)
-        if one is not None and other is not None:
-            yield one, other
+    elif sign not in _ORDERS and _spelled(found, other) and type(found) is type(value):
+        yield spelling(found), spelling(value)
+        if looks_like(found, value):
+            yield True, True
 
 
-def _number(value: JsonValue) -> Decimal | None:
-    if isinstance(value, str):
-        return Decimal(value) if _DIGITS.fullmatch(value) else None
-    return Decimal(repr(value)) if _is_number(value) else None
+def _spelled(found: JsonValue, other: "Quantity | None") -> bool:
+    """Whether a value is compared by its letters: dates, times and spans are not."""
+    written = other is None or other.kind == "number"
+    return written and isinstance(found, str | list | dict)
 
 
-def _moment(value: JsonValue) -> datetime | None:
-    """A date and time with its zone."""
-    try:
-        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """What can be more or less than another of its kind."""
+
+    kind: str
+    amount: Any
+
+
+def _quantity(value: JsonValue) -> Quantity | None:
+    """What a value measures; None for what has no order."""
+    if _is_number(value):
+        return Quantity("number", Decimal(repr(value)))
+    if not isinstance(value, str):
         return None
-    return moment if moment and moment.tzinfo else None
+    for kind, (form, read) in _KINDS.items():
+        if form.fullmatch(value):
+            try:
+                return Quantity(kind, read(value))
+            except (ValueError, ArithmeticError):
+                return None
+    return None

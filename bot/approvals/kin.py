@@ -14,16 +14,13 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from agents import Story
+from bot.approvals.looks import folded
 from bot.approvals.request import Approval, Status
 
-DASHES = {"Pd": "-", "Pi": '"', "Pf": '"'}
-"""Signs that people type in several forms, by their category in Unicode."""
 TOLD: frozenset[Status] = frozenset(
     {"pending", "rejected", "approved", "started", "done", "unknown"}
 )
 """How a request stands that people should know of who decide about the same."""
-UNSEEN = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0")
-"""Letters and marks that show nothing, though Unicode does not call them blanks."""
 
 
 class Difference(NamedTuple):
@@ -112,24 +109,6 @@ def kin(
     )
 
 
-def folded(value: JsonValue) -> JsonValue:
-    """A value without what people do not see or do not mind.
-
-    That is letter case, blanks, the form of characters, dashes and quotes, and `.0`.
-    """
-    match value:
-        case str():
-            return _bare(value).casefold()
-        case list():
-            return [folded(each) for each in value]
-        case dict():
-            return {_bare(name): folded(each) for name, each in value.items()}
-        case float() if value.is_integer():
-            return int(value)
-        case _:
-            return value
-
-
 def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:
     """The arguments that two calls do not share, each with the form it differs in."""
     names = dict.fromkeys((*one.args, *other.args))
@@ -205,17 +184,6 @@ def _together(one: Approval, other: Approval) -> bool:
 def _order(approval: Approval) -> tuple[int, int, str]:
     part = approval.call_id.rpartition("-")[2]
     return approval.asked_at, int(part) if part.isdecimal() else 0, approval.id
-
-
-def _bare(text: str) -> str:
-    """A text with one form for each character, and nothing that is not seen."""
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kinds = ((char, unicodedata.category(char)) for char in plain if char not in UNSEEN)
-    return "".join(
-        '"' if char in "'`\u00b4" else DASHES.get(kind, char)
-        for char, kind in kinds
-        if kind[0] not in "ZC"
-    )
 
 
 def _form(one: JsonValue, other: JsonValue) -> str:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.approvals.kin import ALONE, Difference, differences, folded, kin
+from bot.approvals.kin import ALONE, Difference, differences, kin
+from bot.approvals.looks import folded
 from bot.approvals.request import Approval
 from tests.bot.approvals.samples import ASKED, approval
 
