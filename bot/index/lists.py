@@ -16,6 +16,8 @@ OPEN = 10**14
 LIVES = 30 * 24 * 3600
 """Seconds until a list that nobody adds to is forgotten."""
 ANCHORS = 400
+ANCHORING = 120
+"""Seconds that one clock has to post an anchor in."""
 
 
 class Lists(Hints):
@@ -28,6 +30,7 @@ class Lists(Hints):
         self._homes = f"{self._due}:home"
         self._audit = f"{self._due}:audit"
         self._anchors = f"{self._due}:anchors"
+        self._anchoring = f"{self._due}:anchoring"
 
     def approval_listed(
         self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
@@ -85,6 +88,11 @@ class Lists(Hints):
     async def anchor(self, day: str) -> str | None:
         """The anchor of a day as JSON, if there is one."""
         return text_of((await self.send((("HGET", self._anchors, day),)))[0])
+
+    async def anchoring(self) -> bool:
+        """Whether the caller is the one who posts an anchor now; nobody else is for a while."""
+        [mine] = await self.send((("SET", self._anchoring, 1, "NX", "EX", ANCHORING),))
+        return bool(mine)
 
     async def keep_anchor(self, day: str, anchor: str) -> str:
         """Keep the anchor of a day unless there is one; the one that is kept."""

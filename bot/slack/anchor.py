@@ -36,7 +36,7 @@ class DailyAnchor:
         if today == self._posted:
             return 0
         made = await self._made(today)
-        if made is None:
+        if made is None or not await self._lists.anchoring():
             return 0
         thread, (message,) = Thread(self._channel), answer(told(made))
         name = f"anchor:{today}"
