@@ -167,7 +167,8 @@ class Calling:
         if early is not None:
             return early
         if isinstance(bound, Unfit):
-            return self._answered(gate.changed(call.name) if call.question else bound.response)
+            gone = gate.changed(call.name, unsure=self._unsure)
+            return self._answered(gone if call.question else bound.response)
         return await self._judged(tool, bound)
 
     async def _missing(self) -> Response:
@@ -177,7 +178,7 @@ class Calling:
         if mended is not None:
             return mended
         if self.call.question is not None:
-            return gate.gone(name)
+            return gate.gone(name, unsure=self._unsure)
         log.warning("tool.missing", extra={"tool": name[:NAME_LIMIT], "call": self.call.id})
         return unknown_tool(name, known=self.agent.tool_names())
 
@@ -261,7 +262,7 @@ class Calling:
             case "closed":
                 return None
             case "refused":
-                return self._answered(gate.refused(tool.name, why=started.why))
+                return self._answered(gate.refused(tool.name, why=started.why, unsure=self._unsure))
 
     async def _again(self, tool: Tool, bound: Bound | Unfit) -> Outcome | None:
         """What became of a body that was started before and left no result.
@@ -412,6 +413,11 @@ class Calling:
         story, ask = self.held.story, report.ask
         older = gate.superseded(story, self.call, ask.question) if ask else ()
         return Outcome(call=self.call, report=report, superseded=older)
+
+    @property
+    def _unsure(self) -> bool:
+        """Whether people were asked if an earlier run of this call took effect."""
+        return self.call.question is not None and self.call.question.unknown
 
     @property
     def _ended(self) -> bool:

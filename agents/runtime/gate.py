@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 
 from pydantic import JsonValue
 
@@ -15,10 +14,10 @@ Response = dict[str, JsonValue]
 MEMBERS = 10
 """Members of a list that came or went which people are told one by one."""
 REFUSALS = {
-    "late": "The time in which {tool} was allowed to run is over; it did not run.",
-    "digest": "{tool} is not what a person agreed to; it did not run.",
-    "missing": "No approval of {tool} is kept here; it did not run.",
-    "request": "A newer question about this call of {tool} is open; it did not run.",
+    "late": "The time in which {tool} was allowed to run is over; it did not run{again}.",
+    "digest": "{tool} is not what a person agreed to; it did not run{again}.",
+    "missing": "No approval of {tool} is kept here; it did not run{again}.",
+    "request": "A newer question about this call of {tool} is open; it did not run{again}.",
 }
 
 
@@ -157,20 +156,25 @@ def not_again(tool: str) -> Response:
     return {"error": error, "outcome": "rejected"}
 
 
-def gone(tool: str) -> Response:
+def gone(tool: str, *, unsure: bool = False) -> Response:
     """When the tool was taken away after people were asked about a call of it."""
-    return {"error": f"{tool} is no longer available, so it did not run."}
+    return {"error": f"{tool} is no longer available, so it did not run{_again(unsure=unsure)}."}
 
 
-def changed(tool: str) -> Response:
+def changed(tool: str, *, unsure: bool = False) -> Response:
     """When the tool is another one than people were asked about."""
-    return {"error": f"{tool} has changed since a person was asked about it; it did not run."}
+    run = f"it did not run{_again(unsure=unsure)}"
+    return {"error": f"{tool} has changed since a person was asked about it; {run}."}
 
 
-def refused(tool: str, *, why: str, sentences: Mapping[str, str] = REFUSALS) -> Response:
-    """When the store does not give leave."""
-    sentence = sentences.get(why, "{tool} may not run: its approval is " + f"{why}.")
-    return {"error": sentence.format(tool=tool)}
+def refused(tool: str, *, why: str, unsure: bool = False) -> Response:
+    """When the store does not give leave; `unsure` whether it took effect in an earlier run."""
+    sentence = REFUSALS.get(why, "{tool} may not run{again}: its approval is " + f"{why}.")
+    return {"error": sentence.format(tool=tool, again=_again(unsure=unsure))}
+
+
+def _again(*, unsure: bool) -> str:
+    return " again, and whether it took effect before is not known" if unsure else ""
 
 
 def given_up(tool: str) -> Response:

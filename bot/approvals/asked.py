@@ -90,18 +90,25 @@ def _opened(
         run=event.invocation_id,
     )
     if not asked:
-        return approval
+        return approval.model_copy(update={"begun": _begun(question, scene)})
     told = policy.approvers if policy.notified is None else policy.notified
     copies = posts.copies(request_id, channel=rules.channel, approvers=told, home=scene.thread)
     return approval.model_copy(
         update={
             "copies": copies,
+            "begun": _begun(question, scene),
             "notice": f"asked:{request_id}",
             "unsaved": rules.unsaved,
             "reminders": moments.reminders,
             "escalations": _escalations(moments, approval, scene),
         }
     )
+
+
+def _begun(question: Question, scene: Scene) -> bool:
+    """Whether a body was let run for the call before, after people had agreed to it."""
+    older = [each for each in scene.approvals.values() if each.call_id == question.call_id]
+    return question.unknown or bool(older and question.ended) or any(e.begun for e in older)
 
 
 def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Escalation, ...]:
@@ -152,10 +159,10 @@ def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonVa
 def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
     """An approved request for the very call that is asked about anew: it runs on that no more.
 
-    One that was started is over: nobody knows what came of it, or its body ended by asking, or it
-    was interrupted and is to run otherwise.
+    One that was started is over: its body ended by asking, or it was interrupted, and nobody knows
+    what came of it.
     """
-    came: Status = "unknown" if question.unknown else "done" if question.dynamic else "failed"
+    came: Status = "unknown" if question.unknown or question.changes else "done"
     return (
         Settle(id=older.id, sources=("approved",), status="void"),
         Settle(id=older.id, sources=("started",), status=came),

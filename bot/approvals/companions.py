@@ -87,7 +87,10 @@ def _answered(event: Event, scene: Scene) -> Plan:
 def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan:
     """The approvals of a call that was interrupted, once it is known what became of it."""
     call = scene.story.calls.get(response.id or "")
-    if call is None or call.question is None or not call.question.unknown or not call.answer:
+    if call is None or call.question is None or not call.answer:
+        return Plan()
+    newest = scene.approvals.get(call.request or "")
+    if not call.question.unknown and not (newest and newest.begun):
         return Plan()
     older = [
         each

@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from pydantic import JsonValue
 
-from bot.approvals.request import Approval, agreed, late
+from bot.approvals.request import Approval, agreed, late, left_open
 from bot.approvals.terms import needed
 
 Act = Literal["approve", "reject", "withdraw", "happened"]
@@ -101,7 +101,7 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
     by = approval.decided_by
     if approval.status == "expired":
         return _late(approval)
-    if approval.status == "cancelled":
+    if approval.status == "cancelled" and not left_open(approval):
         return Refusal(code="already", sentence=_cancelled(approval.why, own=by == person.id))
     word = "rejected" if approval.status == "rejected" else "approved"
     if by == person.id:

@@ -93,9 +93,10 @@ class Approval(Frozen):
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
     the model left out, `secrets` those that no card shows, `changes` what is different since people
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
-    whether it happened. `heirs` are the default approvers who were asked because too few of the
-    others were left. `tried` is the last attempt that did not count, so that another one at the
-    same moment is another change. `unsaved`: the store might lose this when it was asked.
+    whether it happened. `begun`: its body was let run once before this was asked. `heirs` are the
+    default approvers who were asked because too few of the others were left. `tried` is the last
+    attempt that did not count, so that another one at the same moment is another change. `unsaved`:
+    the store might lose this when it was asked.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Approval(Frozen):
     secrets: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     unknown: bool = False
+    begun: bool = False
     heirs: tuple[str, ...] = ()
     payload_schema: dict[str, JsonValue] | None = None
     form: tuple[str, ...] = ()
@@ -206,6 +208,14 @@ def opened(
         order=tuple(question.args),
         **question.model_dump(exclude={"dynamic", "ended", "kept", "initial"}),
     )
+
+
+def left_open(approval: Approval) -> bool:
+    """Whether what was approved was started, and nobody could say afterwards what came of it.
+
+    Whatever closes a question before it is approved says why.
+    """
+    return approval.status == "cancelled" and not approval.why
 
 
 def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[str, ...]:

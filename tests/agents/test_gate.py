@@ -126,6 +126,20 @@ def test_what_the_model_reads(told, words):
 
 
 @pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param(gate.gone("pay", unsure=True), id="gone"),
+        pytest.param(gate.changed("pay", unsure=True), id="changed"),
+        *(pytest.param(gate.refused("pay", why=w, unsure=True), id=w) for w in gate.REFUSALS),
+        pytest.param(gate.refused("pay", why="void", unsure=True), id="void"),
+    ],
+)
+def test_of_an_interrupted_call_no_more_is_denied_than_its_second_run(told):
+    """That it does not run now says nothing about the run that was interrupted."""
+    assert "run again, and whether it took effect before is not known" in told["error"]
+
+
+@pytest.mark.parametrize(
     ("changes", "expected"),
     [
         pytest.param({"args": {"a": 2}}, ["a: was 1, is now 2"], id="another value"),

@@ -1,6 +1,6 @@
 """What became of a question, in words that claim no more than the store knows."""
 
-from bot.approvals.request import Approval, agreed
+from bot.approvals.request import Approval, agreed, left_open
 from bot.approvals.terms import OPERATOR, Vote
 from bot.slack.blocks.rendered import mention, mentions, moment
 
@@ -10,43 +10,61 @@ _RUNS = {
     "done": "It is done.",
     "failed": "It ran and failed.",
     "unknown": "It was started, and whether it happened is not known.",
-    "void": "It did not run: it was too late, or the call or its rules changed in the meantime.",
+    "void": "It was not run on this approval: it was too late, or the call or its rules changed in"
+    " the meantime.",
 }
+_GOES_ON = ("approved", "started", "done")
 _CANCELLED = {
-    "superseded": "Closed: the same was asked again, and the newer request counts.",
-    "operator": "Closed: an operator cancelled it.",
-    "nobody": "Closed: nobody may decide this here.",
-    "run_cancelled": "Closed: the run that asked was cancelled.",
+    "superseded": "the same was asked again, and the newer request counts.",
+    "operator": "an operator cancelled it.",
+    "nobody": "nobody may decide this here.",
+    "run_cancelled": "the run that asked was cancelled.",
 }
+NOT_KNOWN = "whether it happened is not known"
 
 
 def outcome(approval: Approval) -> str:
     """One line of mrkdwn for a question that is not open any more."""
-    if approval.unknown and approval.status in ("pending", "expired", "rejected", "cancelled"):
-        return _looked(approval)
+    by = f"{_decider(approval)}{_at(approval.decided_at)}"
     match approval.status:
+        case "pending" | "expired" if approval.unknown:
+            return f":warning: *Nobody looked.* {_not_run(approval)}"
         case "pending" | "expired":
             when = _at(approval.deadline)
-            return f":hourglass: *Expired*{when}. Nobody decided in time, so it did not run."
+            return f":hourglass: *Expired*{when}. Nobody decided in time. {_not_run(approval)}"
         case "rejected":
-            by = f"{_decider(approval)}{_at(approval.decided_at)}"
-            return f":x: *Rejected*{_outside(approval)} by {by}. It did not run."
-        case "cancelled":
+            said = ":warning: *Left as it is*" if approval.unknown else ":x: *Rejected*"
+            return f"{said}{_outside(approval)} by {by}. {_not_run(approval)}"
+        case "cancelled" if not left_open(approval):
             return _cancelled(approval)
         case status:
-            mark = "warning" if status in ("failed", "unknown", "void") else "white_check_mark"
-            by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
-            return f":{mark}: *Approved*{_outside(approval)} by {by}. {_RUNS[status]}"
+            mark = "white_check_mark" if status in _GOES_ON else "warning"
+            ran = _RUNS.get(status, _RUNS["unknown"])
+            return f":{mark}: {_yes(approval)} {ran}{_before(approval)}"
 
 
-def _looked(approval: Approval) -> str:
-    """What became of the question whether an interrupted call happened."""
-    by = f"{_decider(approval)}{_at(approval.decided_at)}"
-    if approval.why == "happened":
-        return f":white_check_mark: *It happened*, says {by}. It did not run again."
-    if approval.status == "rejected":
-        return f":warning: *Left as it is* by {by}. Whether it happened is not known."
-    return ":warning: *Nobody looked.* Whether it happened is not known; it did not run again."
+def _yes(approval: Approval) -> str:
+    """Who let it run; of an interrupted call, by saying that it had not happened."""
+    by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
+    if approval.unknown:
+        return f"*It did not happen*, says {by}{_outside(approval) and ' from outside Slack'}."
+    return f"*Approved*{_outside(approval)} by {by}."
+
+
+def _before(approval: Approval) -> str:
+    """That an interrupted call may have happened, where its second run did not begin."""
+    if approval.status != "void" or not approval.begun:
+        return ""
+    return " It was started before, and what came of that is not known."
+
+
+def _not_run(approval: Approval) -> str:
+    """That a call did not run because of this; what nobody knows is not denied."""
+    if approval.unknown:
+        return f"{NOT_KNOWN.capitalize()}, and it does not run again."
+    if approval.begun:
+        return "It had been started before this was asked, and does not run on."
+    return "It did not run."
 
 
 def approvers(approval: Approval) -> tuple[str, ...]:
@@ -68,10 +86,14 @@ def rejection(approval: Approval) -> Vote | None:
 
 def _cancelled(approval: Approval) -> str:
     at = _at(approval.decided_at)
+    if approval.why == "happened":
+        return f":white_check_mark: *It happened*, says {_decider(approval)}{at}."
     if approval.why == "withdrawn":
         by = _decider(approval) if approval.decided_by else mention(approval.requester)
-        return f"*Withdrawn* by {by}{at}. It did not run."
-    return f"{_CANCELLED.get(approval.why, 'Closed: it was cancelled.')} It did not run."
+        return f"*Withdrawn* by {by}{at}. {_not_run(approval)}"
+    why = _CANCELLED.get(approval.why, "it was cancelled.")
+    ran = "" if approval.why == "superseded" else f" {_not_run(approval)}"
+    return f"Closed: {why}{ran}"
 
 
 def _decider(approval: Approval) -> str:

@@ -220,14 +220,26 @@ def test_the_same_call_again(new, after, settling):
 
 
 @pytest.mark.parametrize(
-    ("asked", "came"),
+    ("asked", "came", "begun"),
     [
-        pytest.param({"unknown": True}, "unknown", id="nobody knows what its body did"),
-        pytest.param({"dynamic": True}, "done", id="its body ended by asking"),
-        pytest.param({}, "failed", id="its body was interrupted, and may run again otherwise"),
+        pytest.param({"unknown": True}, "unknown", True, id="nobody knows what its body did"),
+        pytest.param({"dynamic": True, "ended": True}, "done", True, id="its body asked"),
+        pytest.param(
+            {"changes": ("x",), "ended": True},
+            "unknown",
+            True,
+            id="its body was interrupted, and may run again otherwise",
+        ),
+        pytest.param(
+            {"changes": ("x",), "ended": True, "dynamic": True},
+            "unknown",
+            True,
+            id="a body that asks was interrupted",
+        ),
+        pytest.param({"changes": ("x",)}, "unknown", False, id="it had not begun"),
     ],
 )
-def test_a_call_asked_about_anew_voids_its_approval(asked, came):
+def test_a_call_asked_about_anew_voids_its_approval(asked, came, begun):
     """When a call is asked about once more, what was agreed before does not count any more."""
     found = planned(
         asking(5, digest="e", **asked), after=ANSWERED, known=(approval(status="approved"),)
@@ -238,6 +250,20 @@ def test_a_call_asked_about_anew_voids_its_approval(asked, came):
     ]
     shown = [post.id for post in found.posts if post.id.endswith("@n5")]
     assert shown == ["card:3-0:0@n5", "asked:3-0@n5"]
+    assert [Approval.from_record(record).begun for record in found.approvals] == [begun]
+
+
+def test_a_first_question_begins_nothing():
+    """A body that runs to ask has done nothing yet that people let it do."""
+    (record,) = planned(asking(dynamic=True, ended=True), after=BEFORE).companions.approvals
+    assert not Approval.from_record(record).begun
+
+
+def test_what_began_is_known_to_every_later_question():
+    """Also where the newest one was approved and not started."""
+    known = approval(status="approved", begun=True)
+    found = planned(asking(5, changes=("x",)), after=ANSWERED, known=(known,)).companions
+    assert [Approval.from_record(record).begun for record in found.approvals] == [True]
 
 
 HOME = Copy(post="card:3-0:0", channel="C1", thread_ts="100.1")
