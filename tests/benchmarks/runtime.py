@@ -124,13 +124,15 @@ async def turns() -> dict[str, float]:
         "bare": lambda: bare.run(f"s{next(names)}", message("20 dollars for lunch")),
         "turn": desk.turn,
     }
-    return await interleaved(works, rounds=11, times=60)
+    return await interleaved(works, rounds=11, times=60, pick=min)
 
 
 async def pauses() -> dict[str, float]:
     """CPU of a pause and of a resume."""
     desk = Desk(gated=True)
-    return await interleaved({"pause": desk.pause, "resume": desk.resume}, rounds=11, times=60)
+    return await interleaved(
+        {"pause": desk.pause, "resume": desk.resume}, rounds=11, times=60, pick=min
+    )
 
 
 async def growth() -> dict[str, float]:
@@ -144,10 +146,10 @@ async def growth() -> dict[str, float]:
             "short": lambda s=short: desk.say(s, message("one more")),
             "long": lambda: desk.say(sessions["long"], message("one more")),
         }
-        once = await interleaved(works, rounds=3, times=2, warm=0)
+        once = await interleaved(works, rounds=3, times=2, warm=0, pick=min)
         for name, cost in once.items():
             found[name].append(cost)
-    return {name: statistics.median(costs) for name, costs in found.items()}
+    return {name: min(costs) for name, costs in found.items()}
 
 
 async def declarations() -> dict[str, float]:
@@ -161,7 +163,7 @@ async def declarations() -> dict[str, float]:
     async def ours() -> object:
         return FunctionTool(reimburse).declaration
 
-    return await interleaved({"theirs": theirs, "ours": ours}, rounds=11, times=20)
+    return await interleaved({"theirs": theirs, "ours": ours}, rounds=11, times=20, pick=min)
 
 
 def imported() -> float:
