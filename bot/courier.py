@@ -66,7 +66,7 @@ class Courier:
         name = f"{piece_id} {self._key}"
         if doubtful:
             found = await self._replies.find(thread, id=name, since=_since(thread))
-            if isinstance(found, Posted | Retry | Uncertain):
+            if isinstance(found, Posted | Retry | Uncertain) or (found and found.of_app):
                 return found
         until = await self._until()
         result = await self._replies.post(thread, piece, id=name, until=until)

@@ -22,10 +22,13 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
 from bot.slack.replies import Replies
+from bot.tries import Tries
 from bot.turns import Saved, Thread, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
+MENDED_AGAIN = 5.0
+"""Seconds until Slack is asked again which wants nothing of this app; longer each time."""
 SHARE = 2 / 3
 """How much of the rest of a lease may pass before a call of Slack's is begun: who takes over then
 looks for it when it has long been there."""
@@ -82,9 +85,11 @@ class Outbox:
         self.name = name
         self.saved = saved
         self.saving: set[tuple[SessionKey, str]] = set()
+        self.tries = Tries()
 
     async def debt(self, held: Held) -> "Debt":
         """What is owed in a session in hand before anything more is done in it."""
+        self.tries.forget(time.monotonic())
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
         debt.doubtful.update(held.owed)
@@ -124,6 +129,7 @@ class Debt:
         self.owed: dict[str, Post] = {}
         self.paid: dict[str, str | None] = {}
         self.saved, self.saving = outbox.saved, outbox.saving
+        self._tries = outbox.tries
         self._slot = outbox.slot
         self._replies = outbox.replies
         self._owner = outbox.owner
@@ -210,10 +216,11 @@ class Debt:
                 result: Result = Posted("")  # a later one shows the same record
             else:
                 result = await self._unsaved(post) or await self._within_limits(post)
-            if isinstance(result, Retry | Uncertain):
+            if isinstance(result, Retry | Uncertain) or _is_owed(result):
                 self._put_off(post, result)
                 return
             self.saving.discard((self.key, post.id))
+            self._tries.over(self.key, post.id)
             self.paid[post.id] = place = (isinstance(result, Posted) and result.place) or None
             if place and isinstance(result, Posted):
                 await self._display.made(post, result)
@@ -240,9 +247,21 @@ class Debt:
     async def _is_saved(self) -> bool:
         return self.saved is None or await self.saved(self.key)
 
-    def _put_off(self, post: Post, result: Retry | Uncertain) -> None:
-        self.wait = result.after_s if isinstance(result, Retry) else LOOK_AGAIN
-        why = result.why if isinstance(result, Uncertain) else "later"
+    def _put_off(self, post: Post, result: Result) -> None:
+        """Wait before it is tried again: as long as Slack says, or longer each time."""
+        why, now = "later", time.monotonic()
+        match result:
+            case Retry():
+                self.wait = result.after_s
+            case Refused():
+                why, pause = result.code, MENDED_AGAIN
+                self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
+                logs.error("outbox.refused", post=post.id, code=why, todo=result.sentence)
+            case Uncertain():
+                why, pause = result.why, LOOK_AGAIN
+                self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
+            case Posted():
+                return
         logs.warning("outbox.retried", post=post.id, why=why, wait_s=self.wait)
 
     async def _within_limits(self, post: Post) -> Result:
@@ -269,7 +288,7 @@ class Debt:
         if post.id not in self.doubtful and self._display.needless(post):
             return Posted("")
         result = await self._courier.say(post.id, message.thread, message.pieces)
-        if isinstance(result, Refused):
+        if isinstance(result, Refused) and not result.of_app:
             return await self._fall_back(post, result, message)
         return result
 
@@ -278,7 +297,7 @@ class Debt:
         logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
         home, notice = thread_of(self.key), blocks.answer(NOT_SHOWN)
         told = await self._courier.say(f"{post.id}/refused", home, notice)
-        return Posted("") if isinstance(told, Refused) else told
+        return _let_be(told)
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""
@@ -286,7 +305,7 @@ class Debt:
         if not place or not pieces:
             return Posted("")
         result = await self._courier.change(place, pieces[0])
-        if isinstance(result, Refused):
+        if isinstance(result, Refused) and not result.of_app:
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
             if result.gone and kind_of(post) == "asked_update":
                 return await self._courier.say(post.id, thread_of(self.key), pieces)
@@ -333,7 +352,7 @@ class Debt:
         told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
         if isinstance(told, Posted):
             told = await self._courier.say(post.id, thread, pieces)
-        return Posted("") if isinstance(told, Refused) else told
+        return _let_be(told)
 
     def _asker(self, post: Post) -> str:
         """Whose words a post answers; empty when nobody is known."""
@@ -344,6 +363,16 @@ class Debt:
 def _stands_alone(post: Post) -> bool:
     """Whether a post is shown from its own body, wherever others are."""
     return post.after is None and "approval" not in post.body
+
+
+def _is_owed(result: Result) -> bool:
+    """Whether a refusal says nothing about what was posted: it stays owed."""
+    return isinstance(result, Refused) and result.of_app
+
+
+def _let_be(result: Result) -> Result:
+    """What Slack would not take in the last place that is left for it counts as done."""
+    return Posted("") if isinstance(result, Refused) and not result.of_app else result
 
 
 def _where(thread: Thread) -> str:

@@ -136,6 +136,10 @@ class LocalSlack(Seats):
         """Let the next calls of a Web API method go wrong; see Fault."""
         self.web_api.add_fault(method, Fault(kind, seconds, error), times=times)
 
+    def mend(self) -> None:
+        """Let no call of the Web API go wrong any more."""
+        self.web_api.forget_faults()
+
     def calls(self, method: str | None = None) -> list[ApiCall]:
         """The bot's calls so far, of one method or of all."""
         return [call for call in self.web_api.calls if method in (None, call.method)]

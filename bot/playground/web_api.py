@@ -120,6 +120,10 @@ class WebApi:
         """Let the next calls of a method go wrong."""
         self._faults.setdefault(method, deque()).extend([fault] * times)
 
+    def forget_faults(self) -> None:
+        """Let no call go wrong any more."""
+        self._faults.clear()
+
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         method = request.match_info["method"]
         try:

@@ -8,7 +8,7 @@ import asyncio
 import math
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import aiohttp
@@ -36,9 +36,13 @@ class Posted:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Slack did not take it; the same call may work after so many seconds."""
+    """Slack did not take it; the same call may work after so many seconds.
+
+    `method` is the one that Slack limits, empty where that is not why.
+    """
 
     after_s: float
+    method: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,32 @@ class Refused:
         """Whether the message to change cannot be changed any more: say it in a new one."""
         return self.code in _GONE
 
+    @property
+    def of_app(self) -> bool:
+        """Whether it is about the token or the app, whatever was called: operators mend that."""
+        return self.code in _OF_APP
+
 
 Result = Posted | Retry | Uncertain | Refused
 
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
+_OF_APP = frozenset(
+    {
+        "account_inactive",
+        "accesslimited",
+        "deprecated_endpoint",
+        "enterprise_is_restricted",
+        "invalid_auth",
+        "method_deprecated",
+        "missing_scope",
+        "not_allowed_token_type",
+        "not_authed",
+        "team_access_not_granted",
+        "token_expired",
+        "token_revoked",
+        "two_factor_setup_required",
+    }
+)
 _LATER = frozenset({"ratelimited", "rate_limited"})
 _MUCH_LATER = frozenset({"team_added_to_org", "org_login_required"})
 _UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
@@ -114,7 +140,8 @@ def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
     data = getattr(response, "data", response)
     code = text_of(data.get("error")) if isinstance(data, Mapping) else ""
     if status == 429 or code in _LATER:
-        return Retry(_seconds(getattr(response, "headers", {})))
+        method = text_of(getattr(response, "api_url", "")).rpartition("/")[2]
+        return Retry(_seconds(getattr(response, "headers", {})), method)
     if code in _MUCH_LATER:
         return Retry(LONG_WAIT)
     if not code or status >= 500 or code in _UNCERTAIN:
@@ -132,6 +159,8 @@ def _refused(code: str, data: Answer) -> Refused:
         return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
     if code == "missing_scope":
         return Refused(code, "operator", f"The app lacks the scope {data.get('needed')}.", detail)
+    if code in _OF_APP:
+        return Refused(code, "operator", f"Slack takes nothing from this app: {code}.", detail)
     return Refused(code, "operator", f"Slack refused: {code}.", detail)
 
 

@@ -7,9 +7,11 @@ import pytest
 
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from bot.index import Index
+from bot.outbox import Outbox
 from bot.playground import LocalSlack
 from bot.slack.replies import Replies, web_client
-from bot.turns import Thread
+from bot.turns import Thread, session_key
+from tests.bot.owing import Desk
 from tests.bot.river import River
 
 
@@ -29,3 +31,18 @@ async def river(store: Client) -> AsyncIterator[River]:
         replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
         thread = Thread(said.message["channel"], said.ts)
         yield River(slack, RedisSlot(store), Index(store), replies, thread)
+
+
+@pytest.fixture
+async def desk(store_url: str) -> AsyncIterator[Desk]:
+    """A thread that Ana began, with nothing owed yet."""
+    async with LocalSlack() as slack, aiohttp.ClientSession() as session:
+        client = connect(store_url)
+        slot = RedisSlot(client)
+        replies = Replies(web_client(slack.bot_token, api_url=slack.api_url, session=session))
+        said = await slack.say("ana", "expenses", "hello")
+        thread = Thread(said.message["channel"], said.ts)
+        key = session_key(team="T0LOCALWORK", agent="reimbursement", thread=thread)
+        await slot.apply(key, state={}, create=True)
+        yield Desk(slack, slot, Outbox(slot=slot, replies=replies), key)
+        await client.aclose()

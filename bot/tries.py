@@ -1,0 +1,54 @@
+"""How long what could not be posted waits: longer each time, and not for ever."""
+
+from dataclasses import dataclass
+
+from agents import SessionKey
+
+LONGEST = 300.0
+"""Seconds between two tries, however many there were."""
+GIVE_UP = 2 * 3600.0
+"""Seconds until a post whose fate is unknown each time is given up."""
+DAY = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """How often a post was tried in vain, and when first and last (`time.monotonic`)."""
+
+    count: int
+    first: float
+    last: float
+
+    def pause(self, shortest: float) -> float:
+        """Seconds until the next try: `shortest` after the first one, twice that after the next."""
+        return max(shortest, min(shortest * 2.0 ** min(self.count - 1, 32), LONGEST))
+
+    @property
+    def enough(self) -> bool:
+        """Whether it was tried for so long that there is no use in it."""
+        return self.last - self.first >= GIVE_UP
+
+
+class Tries:
+    """What this process tried in vain; another one begins to count anew."""
+
+    def __init__(self) -> None:
+        """Know of none."""
+        self._tried: dict[tuple[SessionKey, str], Tried] = {}
+
+    def failed(self, key: SessionKey, post: str, *, now: float) -> Tried:
+        """A post was tried in vain once more."""
+        before = self._tried.get((key, post))
+        tried = Tried(before.count + 1 if before else 1, before.first if before else now, now)
+        self._tried[key, post] = tried
+        return tried
+
+    def over(self, key: SessionKey, post: str) -> None:
+        """A post need not be tried any more."""
+        self._tried.pop((key, post), None)
+
+    def forget(self, now: float) -> None:
+        """Know no more of what was not tried for a day: other processes have paid it."""
+        old = [name for name, tried in self._tried.items() if now - tried.last >= DAY]
+        for name in old:
+            del self._tried[name]
