@@ -94,7 +94,8 @@ class FunctionTool:
     a price, a balance, a list of targets. People see it with the call, the body has it as
     `tool_context.precondition`; when it finds something else right before the start, or fails, the
     call does not start. `approval` says who may agree. `effects`: see Tool. `reconcile` is given
-    the idempotency key of a call whose outcome is unknown and finds out.
+    the idempotency key of a call whose outcome is unknown and finds out; None, said twice with
+    twenty seconds in between, lets it run again. What arrives later than that happens twice.
 
     Raises UsageError for wrong options and DeclarationError for what cannot be declared.
     """
