@@ -33,7 +33,7 @@ async def test_the_anchor_is_posted_once(store_url: str, session):
         asked = await put(slot)
         await index.send(listed(index.lists, asked))
         await decide(slot, KEY, click(asked))
-        slack.fail("chat.postMessage", "slow", times=4, seconds=0.3)
+        slack.fail("conversations.history", "slow", times=4, seconds=0.3)
         looked = await asyncio.gather(*(clock.look() for clock in (*clocks, *clocks)))
         assert sum(looked) == 1
         posted = [m for m in slack.messages("general") if "Audit anchor" in m["text"]]
