@@ -7,6 +7,7 @@ from importlib.resources import files
 from agents.runtime.slot.wire import ANCHORS, DEDUPE_MS, PLACES
 
 _AUDITING = frozenset({"commit", "decide", "start_call", "unstart"})
+_PAYING = frozenset({"posted", "release"})
 _ALONE = frozenset({"merge", "touch", "unlist"})
 _NAMES = (
     *("ingest", "begin", "commit", "start_call", "decide", "renew", "release", "posted"),
@@ -33,6 +34,8 @@ def _script(name: str) -> Script:
     parts = [] if name in _ALONE else [_LIMITS, _file("slot")]
     if name in _AUDITING:
         parts += [_file("sha256"), _file("audit")]
+    if name in _PAYING:
+        parts.append(_file("pay"))
     text = "\n".join([shebang, *parts, body])
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 

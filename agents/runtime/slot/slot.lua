@@ -51,21 +51,6 @@ local function owed(posts)
   return found
 end
 
--- Strikes posts off ({id, place} each), an empty place when it cannot be posted.
-local function pay(paid)
-  for _, post in each(paid) do
-    local id, place = post[1], post[2]
-    if call('HDEL', OUTBOX, id) == 1 then
-      call('LREM', OWED, 1, id)
-      if place ~= '' then
-        call('HSET', PLACES, id, place)
-        call('RPUSH', PAID, id)
-        if call('LLEN', PAID) > PLACES_KEPT then call('HDEL', PLACES, call('LPOP', PAID)) end
-      end
-    end
-  end
-end
-
 -- Queues app: and user: changes (JSON) for their own slots, under a stamp that only grows.
 local function share(changes)
   if not changes then return end

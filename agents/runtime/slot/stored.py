@@ -29,13 +29,17 @@ from agents.runtime.slot.wire import (
     written,
 )
 
+MAY_CHANGE = frozenset({"pending", "approved", "started", "unknown"})
+"""Statuses that an approval may leave."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Stored:
     """One session. `traces` maps invocations to their versions, as long as a window may need them.
 
     That is while one is open or has an open call, while it is the newest, and, where others ran
-    between its parts, until its last part is older than any window.
+    between its parts, until its last part is older than any window. `passing` names the posts whose
+    places are forgotten one day, oldest first.
     """
 
     created: int
@@ -62,6 +66,7 @@ class Stored:
     seen: dict[str, int] = field(default_factory=dict[str, int])
     outbox: dict[str, Post] = field(default_factory=dict[str, Post])
     places: dict[str, str] = field(default_factory=dict[str, str])
+    passing: dict[str, None] = field(default_factory=dict[str, None])
     approvals: dict[str, Record] = field(default_factory=dict[str, Record])
     audit: list[tuple[Json, str]] = field(default_factory=list[tuple[Json, str]])
 
@@ -92,12 +97,32 @@ class Stored:
                 self.outbox.setdefault(post.id, post)
 
     def pay(self, paid: Mapping[str, str | None]) -> None:
-        """Strike posts off the outbox and remember where they went."""
-        for post, place in paid.items():
-            if self.outbox.pop(post, None) and place is not None:
-                self.places[post] = place
-                if len(self.places) > PLACES:
-                    del self.places[next(iter(self.places))]
+        """Strike posts off the outbox and remember where they went.
+
+        The place of what shows an approval stays while that may change, and until its last change
+        is shown there.
+        """
+        for name, place in paid.items():
+            post = self.outbox.pop(name, None)
+            if post is None:
+                continue
+            record = self.approvals.get(str(post.body.get("approval")))
+            waits = record is not None and record.status in MAY_CHANGE
+            if place is not None:
+                self.places[name] = place
+                if post.after or not waits:
+                    self._pass(name)
+            shown = post.after if "approval" in post.body and not waits else None
+            if shown in self.places and all(each.after != shown for each in self.outbox.values()):
+                self._pass(shown)
+
+    def _pass(self, name: str) -> None:
+        """Have a place forgotten once two hundred more of them were."""
+        self.passing.pop(name, None)
+        self.passing[name] = None
+        if len(self.passing) > PLACES:
+            oldest = next(iter(self.passing))
+            del self.passing[oldest], self.places[oldest]
 
     def record(self, entries: Iterable[Json]) -> None:
         """Append to the audit chain."""

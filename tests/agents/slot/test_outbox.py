@@ -78,6 +78,61 @@ async def test_the_last_places_are_kept(slot: Slot, key: SessionKey) -> None:
     assert sorted(view.places, key=lambda name: int(name[1:])) == [f"p{n}" for n in range(3, 203)]
 
 
+CARD = Post(id="card", body={"approval": "q"})
+CHANGES = [Post(id=f"card@{n}", body={"approval": "q"}, after="card") for n in (1, 2)]
+OTHERS = [Post(id=f"p{n}", body={"text": '"approval":"q"'}) for n in range(200)]
+KEPT = [
+    pytest.param("pending", ["card", *OTHERS], True, id="open"),
+    pytest.param("pending", ["card", "card@1", *OTHERS], True, id="open and shown again"),
+    pytest.param("approved", ["card", "card@1", *OTHERS], True, id="it may run yet"),
+    pytest.param("started", ["card", "card@1", *OTHERS], True, id="it runs"),
+    pytest.param("unknown", ["card", "card@1", *OTHERS], True, id="nobody knows whether it ran"),
+    pytest.param("rejected", ["card", *OTHERS], True, id="over and not shown so yet"),
+    pytest.param("rejected", ["card", "card@1", *OTHERS], True, id="its last change is owed"),
+    pytest.param("rejected", ["card", "card@1", "card@2", *OTHERS], False, id="shown so"),
+    pytest.param(
+        "done", ["card", *OTHERS[:100], "card@1", "card@2", *OTHERS[100:]], True, id="new"
+    ),
+    pytest.param(None, ["card", *OTHERS], False, id="of an approval that is not there"),
+]
+
+
+@pytest.mark.parametrize(("status", "paid", "kept"), KEPT)
+async def test_the_place_of_what_may_change_is_kept(
+    slot: Slot, key: SessionKey, status: str | None, paid: list[Post | str], *, kept: bool
+) -> None:
+    """However much is posted after a card, it is found until it is shown how it ended."""
+    begun = await open_session(slot, key)
+    records = [] if status is None else [approval()]
+    owed = Companions(posts=[CARD, *OTHERS], approvals=records)
+    await slot.commit(key, Commit(id="c", fence=begun.fence, version=0, companions=owed))
+    for number, post in enumerate(paid):
+        name = post if isinstance(post, str) else post.id
+        if number == 1 and status:
+            decided = approval(rev=2, status=status)
+            await slot.decide(key, Decide(record=decided, posts=CHANGES))
+        await slot.posted(key, {name: f"C|{number}"})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert ("card" in view.places) is kept
+
+
+async def test_what_is_over_gives_its_place_up_last(slot: Slot, key: SessionKey) -> None:
+    """After the change that ends it a card is found for as long as any other post."""
+    begun = await open_session(slot, key)
+    owed = Companions(posts=[CARD, CHANGES[0], *OTHERS], approvals=[approval(status="rejected")])
+    await slot.commit(key, Commit(id="c", fence=begun.fence, version=0, companions=owed))
+    await slot.posted(key, {"card": "C|1", "card@1": None})
+    await slot.posted(key, {f"p{n}": f"C|{n}" for n in range(199)})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert "card" in view.places
+    await slot.posted(key, {"p199": "C|199"})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert "card" not in view.places
+
+
 async def test_a_missing_session_owes_nothing(slot: Slot, key: SessionKey) -> None:
     """Paying for a session that is gone makes none."""
     await slot.posted(key, {"p": "C|1"})
