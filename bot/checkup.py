@@ -5,8 +5,17 @@ Each part is asked for itself, so that one fault hides no other.
 
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
@@ -194,7 +203,9 @@ async def _deciders(
 ) -> AsyncIterator[Finding]:
     """Whether there is somebody to decide, and Slack knows who that is."""
     try:
-        policies = book(settings, agents)
+        names = {*book(settings, agents).names, *chain(*settings.approver_roles.values())}
+        groups = await _groups(names, found)
+        policies = book(settings, agents, groups=groups)
     except SettingsError as error:
         yield Finding("wrong", "policies", str(error))
         return
@@ -204,6 +215,12 @@ async def _deciders(
     for name in sorted({*policies.names, *settings.approvers}):
         if why := await _unable(name, found):
             yield Finding("warn", "policies", f"{name} cannot decide: {why}.")
+
+
+async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequence[str]]:
+    """The members of the user groups among these names, as far as Slack knows."""
+    told = {each: await found.replies.group(each) for each in names if _GROUP.fullmatch(each)}
+    return {each: members for each, members in told.items() if isinstance(members, tuple)}
 
 
 async def _unable(name: str, found: Workspace) -> str:

@@ -29,9 +29,10 @@ class ApprovalPolicy:
     `{"cfo": 1, "finance": 2}` is one of the first or two of the second. `rejections` close it.
 
     `tiers` are policies for calls whose arguments meet a condition such as `amount > 1000`: the
-    last one that is met stands in place of this policy; where an argument cannot be compared, the
-    tier has to be met as well as what stands without it. `notify` are those who get a card or a
-    mention, None means the approvers.
+    last one that is met stands in place of this policy; one that names nobody only adds to it. A
+    date, a time or a span is written as in ISO 8601. Where an argument cannot be compared, or only
+    looks like what it is compared with, the tier has to be met as well as what stands without it.
+    `notify` are those who get a card or a mention, None means the approvers.
 
     `expires` counts from the asking: None means never, and "default" that the deployment says when.
     `run_within` counts from the approval, None means what the deployment says. With `working_hours`

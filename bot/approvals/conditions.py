@@ -46,7 +46,8 @@ _SIGNS: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
         "!=": operator.ne,
     }
 )
-_ORDERS = frozenset({">", ">=", "<", "<="})
+ORDERS = frozenset({">", ">=", "<", "<="})
+"""The signs that need more or less of something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def condition(text: str) -> Condition:
         raise ValueError(f"{told!r} in {text!r} is no JSON value") from None
     if sign == "in" and not isinstance(value, list):
         raise ValueError(f"{text!r} needs a list behind `in`")
-    if sign in _ORDERS and _quantity(value) is None:
+    if sign in ORDERS and quantity(value) is None:
         raise ValueError(f"{text!r} needs a number, a date, a time or a span behind `{sign}`")
     return Condition(tuple(path.split(".")), sign, value)
 
@@ -108,14 +109,14 @@ def _compared(found: JsonValue, sign: str, value: JsonValue) -> bool | None:
 
 def _readings(found: JsonValue, sign: str, value: JsonValue) -> Iterator[tuple[Any, Any]]:
     """The pairs that two values are when both are of one kind."""
-    one, other = _quantity(found), _quantity(value)
+    one, other = quantity(found), quantity(value)
     if one and other and one.kind == other.kind:
         yield one.amount, other.amount
     if value is None:
         yield found is None, True
     elif isinstance(value, bool) and isinstance(found, bool):
         yield found, value
-    elif sign not in _ORDERS and _spelled(found, other) and type(found) is type(value):
+    elif sign not in ORDERS and _spelled(found, other) and type(found) is type(value):
         yield spelling(found), spelling(value)
         if looks_like(found, value):
             yield True, True
@@ -135,7 +136,7 @@ class Quantity:
     amount: Any
 
 
-def _quantity(value: JsonValue) -> Quantity | None:
+def quantity(value: JsonValue) -> Quantity | None:
     """What a value measures; None for what has no order."""
     if _is_number(value):
         return Quantity("number", Decimal(repr(value)))

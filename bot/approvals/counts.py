@@ -1,16 +1,16 @@
 """Whether so many people can agree, or say no, as a policy asks for: by what is known at the start.
 
-Who is in a user group is Slack's to say, so a policy that names one may have any number of people.
+Who is in a user group is Slack's to say: until somebody asks it may be any number of people.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from agents import ApprovalPolicy
 from bot.approvals.terms import is_group, is_person
-
-DEPTH = 8
+from bot.approvals.tiers import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +26,47 @@ def counts(
     *,
     approvers: Sequence[str],
     roles: Mapping[str, Sequence[str]],
+    bounded: bool = False,
 ) -> Iterator[Complaint]:
-    """What more people are needed for than there are; `approvers` decide where nobody is named."""
+    """What more people are needed for than there are; `approvers` decide where nobody is named.
+
+    `roles` are the members of every name that is known. `bounded`: the deployment lets no question
+    stay open for ever.
+    """
     for tool, found in policies.items():
-        for policy in (each for declared in found for each in _whole(declared)):
-            yield from _too_few(tool, policy, approvers=approvers, roles=roles)
+        for n, declared in enumerate(found):
+            others = (*found[:n], *found[n + 1 :])
+            ends = bounded or any(isinstance(each.expires, timedelta) for each in others)
+            for policy in whole(declared):
+                endless = policy.expires is None and not ends
+                yield from _never(tool, policy) if endless else ()
+                yield from _too_few(tool, policy, approvers, roles=roles, endless=endless)
 
 
-def _whole(policy: ApprovalPolicy) -> Iterator[ApprovalPolicy]:
-    """A policy and all of its tiers."""
-    yield policy
-    for tier in policy.tiers.values():
-        yield from _whole(tier)
+def nobody(role: str, roles: Mapping[str, Sequence[str]]) -> bool:
+    """Whether nobody stands behind a role, for it is empty or only leads back to itself."""
+    return not _leaves([role], roles)
+
+
+def _never(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:
+    """That parts of a time without an end never come."""
+    parts = {
+        "reminders": policy.reminders not in ((), ApprovalPolicy().reminders),
+        "escalate": bool(policy.escalate),
+    }
+    for name in (name for name, told in parts.items() if told):
+        yield Complaint(f"the policy of {tool} never expires, so its {name} never come about")
 
 
 def _too_few(
     tool: str,
     policy: ApprovalPolicy,
-    *,
     approvers: Sequence[str],
+    *,
     roles: Mapping[str, Sequence[str]],
+    endless: bool,
 ) -> Iterator[Complaint]:
-    later = [name for names in policy.escalate.values() for name in names]
+    later = [] if endless else [name for names in policy.escalate.values() for name in names]
     named = policy.approvers or tuple(policy.any_of) or tuple(approvers)
     demands = policy.any_of or {"": policy.quorum}
     most = [
@@ -65,16 +84,17 @@ def _too_few(
 
 
 def _count(names: Sequence[str], roles: Mapping[str, Sequence[str]]) -> float:
-    """How many people can stand behind names; no end of them behind a user group."""
-    leaves = {leaf for name in names for leaf in _leaves(name, roles, DEPTH)}
-    if any(is_group(leaf) for leaf in leaves):
-        return math.inf
-    return sum(map(is_person, leaves))
+    """How many people can stand behind names; no end of them behind a group nobody looked up."""
+    leaves = _leaves(names, roles)
+    return math.inf if any(map(is_group, leaves)) else sum(map(is_person, leaves))
 
 
-def _leaves(name: str, roles: Mapping[str, Sequence[str]], depth: int) -> Iterator[str]:
-    if name not in roles:
-        yield name
-    elif depth:
-        for member in roles[name]:
-            yield from _leaves(member, roles, depth - 1)
+def _leaves(names: Sequence[str], roles: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The names behind names that stand for nobody else."""
+    seen, left = set[str](), list(names)
+    while left:
+        name = left.pop()
+        if name not in seen:
+            seen.add(name)
+            left += roles.get(name, ())
+    return frozenset(seen.difference(roles))

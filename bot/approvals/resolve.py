@@ -15,6 +15,7 @@ from bot.approvals.conditions import condition
 from bot.approvals.hours import Calendar, later
 from bot.approvals.request import Approval
 from bot.approvals.terms import OPERATOR, Policy, Quota, Vote, is_person, reached
+from bot.approvals.tiers import instead
 
 Members = Mapping[str, Sequence[str] | None]
 """Who stands behind a name; None when that could not be looked up just now."""
@@ -210,8 +211,8 @@ def _tiers(
 ) -> tuple[ApprovalPolicy, ...]:
     """What stands in place of a policy: it or one tier, and the later ones that nobody can tell."""
     sure, unsure = policy, list[ApprovalPolicy]()
-    for when, tier in policy.tiers.items():
-        met = condition(when).met(args)
+    for when, written in policy.tiers.items():
+        met, tier = condition(when).met(args), instead(policy, written)
         if met:
             sure, unsure = tier, []
         elif met is None:

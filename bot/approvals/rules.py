@@ -3,12 +3,14 @@
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from agents import Agent, ApprovalPolicy
 from bot.approvals.conditions import condition
-from bot.approvals.counts import Complaint, counts
+from bot.approvals.counts import Complaint, counts, nobody
+from bot.approvals.fitting import misfit
 from bot.approvals.hours import Calendar
 from bot.approvals.resolve import Defaults, named
 from bot.approvals.terms import is_group, is_person
@@ -16,10 +18,15 @@ from bot.errors import SettingsError
 from bot.policies import DAYS, WorkingHours
 from bot.settings import Settings
 
+NO_GROUPS: Mapping[str, Sequence[str]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Book:
-    """All policies of a deployment, by `agent.tool`: the tool's own, and that of the settings."""
+    """All policies of a deployment, by `agent.tool`: the tool's own, and that of the settings.
+
+    Every tool has its entry, if an empty one: nobody decides about a tool that has none.
+    """
 
     policies: Mapping[str, Sequence[ApprovalPolicy]]
     defaults: Defaults
@@ -29,19 +36,23 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    """A tool's own policy, and the names of its arguments."""
+    """A tool's own policy, and the JSON schema of its arguments."""
 
     approval: ApprovalPolicy | None
-    arguments: frozenset[str]
+    schema: Mapping[str, Any]
 
 
-def book(settings: Settings, agents: Sequence[Agent]) -> Book:
-    """The policies of these agents in this deployment; the complaints say what is wrong."""
-    tools = dict(_declared(agents))
+def book(
+    settings: Settings, agents: Sequence[Agent], *, groups: Mapping[str, Sequence[str]] = NO_GROUPS
+) -> Book:
+    """The policies of these agents in this deployment; the complaints say what is wrong.
+
+    `groups` are the members of user groups that somebody looked up.
+    """
+    tools = _declared(agents)
     written = settings.approval_policies
     policies = {
-        name: (*(() if tool.approval is None else (tool.approval,)), *matching(written, name))
-        for name, tool in tools.items()
+        name: (*_own(each), *matching(written, name)) for name, each in sorted(tools.items())
     }
     defaults = Defaults(
         approvers=settings.approvers,
@@ -51,9 +62,18 @@ def book(settings: Settings, agents: Sequence[Agent]) -> Book:
     )
     every = [policy for each in policies.values() for policy in each]
     names = named(every, defaults)
-    kept = {tool: found for tool, found in policies.items() if found}
-    told = tuple(_complaints(settings, tools, policies=policies, names=names))
-    return Book(policies=kept, defaults=defaults, names=names, complaints=told)
+    bounded = defaults.longest is not None
+    told = (
+        *_misplaced(written, tools),
+        *counts(
+            policies,
+            approvers=settings.approvers,
+            roles={**groups, **settings.approver_roles},
+            bounded=bounded,
+        ),
+        *_unsafe(settings, policies, names=names),
+    )
+    return Book(policies=policies, defaults=defaults, names=names, complaints=told)
 
 
 def matching(written: Mapping[str, ApprovalPolicy], tool: str) -> tuple[ApprovalPolicy, ...]:
@@ -87,34 +107,59 @@ def calendar(hours: WorkingHours | None) -> Calendar | None:
     )
 
 
-def _declared(agents: Sequence[Agent]) -> Iterator[tuple[str, _Tool]]:
-    members = (member for agent in agents for member in agent.family())
-    for member in members:
+def _declared(agents: Sequence[Agent]) -> Mapping[str, Sequence[_Tool]]:
+    """All tools by `agent.tool`, those of agents that others call too: several of one name, even.
+
+    Every way to a tool leads to its policy, for a call is known by the agent that makes it.
+    """
+    seen, left = dict[int, Agent](), list(agents)
+    while left:
+        member = left.pop(0)
+        if id(member) not in seen:
+            seen[id(member)] = member
+            left += [*member.family(), *filter(None, map(member.nested, member.tool_names()))]
+    found: dict[str, list[_Tool]] = {}
+    for member in seen.values():
         for tool in filter(None, map(member.tool, member.tool_names())):
             schema = cast("Mapping[str, Any]", tool.declaration.parameters_json_schema or {})
-            arguments = frozenset(schema.get("properties") or ())
-            yield f"{member.name}.{tool.name}", _Tool(tool.approval, arguments)
+            told = _Tool(tool.approval, schema)
+            found.setdefault(f"{member.name}.{tool.name}", []).append(told)
+    return found
 
 
-def _complaints(
-    settings: Settings,
-    tools: Mapping[str, _Tool],
-    *,
-    policies: Mapping[str, Sequence[ApprovalPolicy]],
-    names: Sequence[str],
+def _own(tools: Sequence[_Tool]) -> tuple[ApprovalPolicy, ...]:
+    """The policies that tools of one name have themselves, each once."""
+    found: list[ApprovalPolicy] = []
+    for tool in tools:
+        if tool.approval is not None and tool.approval not in found:
+            found.append(tool.approval)
+    return tuple(found)
+
+
+def _misplaced(
+    written: Mapping[str, ApprovalPolicy], tools: Mapping[str, Sequence[_Tool]]
 ) -> Iterator[Complaint]:
-    written = settings.approval_policies
+    """What is wrong with where policies stand, and with what their tiers are about."""
     for name, policy in written.items():
-        meant = [tool for each, tool in tools.items() if fnmatch.fnmatchcase(each, name)]
+        meant = [t for each, t in tools.items() if fnmatch.fnmatchcase(each, name)]
         if meant:
-            yield from _tiers(name, policy, tools=meant)
+            yield from _tiers(name, policy, tools=[tool for each in meant for tool in each])
         else:
             told = f"COUNTERSIGN_APPROVAL_POLICIES: there is no tool {name} here."
             yield Complaint(told, refuse=True)
-    for name, tool in tools.items():
-        if tool.approval is not None:
-            yield from _tiers(name, tool.approval, tools=[tool])
-    yield from counts(policies, approvers=settings.approvers, roles=settings.approver_roles)
+    for name, same in tools.items():
+        if any(tool.approval != same[0].approval for tool in same):
+            told = f"There are two tools {name}, with different policies: name one otherwise."
+            yield Complaint(told, refuse=True)
+        for tool in same:
+            if tool.approval is not None:
+                yield from _tiers(name, tool.approval, tools=[tool])
+
+
+def _unsafe(
+    settings: Settings, policies: Mapping[str, Sequence[ApprovalPolicy]], *, names: Sequence[str]
+) -> Iterator[Complaint]:
+    """What works, but hardly as it is meant."""
     yield from _names(settings.approver_roles, names)
     wanting = [t for t, found in policies.items() if any(p.working_hours for p in found)]
     if wanting and settings.working_hours is None:
@@ -129,8 +174,8 @@ def _names(roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> Iterator
     for name in dict.fromkeys(told):
         if not (is_person(name) or name in roles or is_group(name)):
             yield Complaint(f"nobody knows who {name} is: name it in approver_roles")
-    for role, members in roles.items():
-        if not members:
+    for role in roles:
+        if nobody(role, roles):
             yield Complaint(f"the role {role} stands for nobody")
         if is_person(role) or is_group(role):
             yield Complaint(f"the role {role} is named like an id of Slack: name it otherwise")
@@ -140,11 +185,12 @@ def _tiers(name: str, policy: ApprovalPolicy, *, tools: Sequence[_Tool]) -> Iter
     """What is wrong with the conditions of a policy for these tools."""
     for when, tier in policy.tiers.items():
         try:
-            argument = condition(when).path[0]
+            found = condition(when)
         except ValueError as error:
             yield Complaint(f"The policy of {name} is wrong: {error}.", refuse=True)
             continue
-        if not any(argument in tool.arguments for tool in tools):
-            told = f"The policy of {name} is wrong: {when!r} is about {argument}, which it has not."
+        wrong = [misfit(found, tool.schema) for tool in tools]
+        if all(wrong):
+            told = f"The policy of {name} is wrong: {when!r} {wrong[0]}."
             yield Complaint(told, refuse=True)
         yield from _tiers(name, tier, tools=tools)

@@ -11,6 +11,9 @@ from bot.turns import Command, Thread, thread_of
 
 USER = "user"
 
+STRANGE = ApprovalPolicy(approvers=("a tool that no policy is known for",))
+"""Nobody has this name: what is missing is no leave for the default approvers."""
+
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
 """The index commands that make an approval due: session, id of the approval, when (ms)."""
 
@@ -27,17 +30,16 @@ class Spent(Protocol):
 class Rules:
     """How questions are put; `due` and `listed` make commands for the index of approvals.
 
-    `policies` are by `agent.tool`; all of one tool count, the stricter each time. `channel` is for
-    cards, None for DMs. `name` says what the person with an id is called. `unsaved`: the store
-    may lose what it is given.
+    `policies` are by `agent.tool`; all of one tool count, the stricter each time, and nobody may
+    decide about a tool that is not there; None: the default approvers decide about all. `channel`
+    is for cards, None for DMs. `name` says what the person with an id is called. `unsaved`: the
+    store may lose what it is given.
     """
 
     due: Due
     listed: Callable[[Approval], Sequence[Command]] | None = None
     spent: Spent | None = None
-    policies: Mapping[str, Sequence[ApprovalPolicy]] = field(
-        default_factory=dict[str, Sequence[ApprovalPolicy]]
-    )
+    policies: Mapping[str, Sequence[ApprovalPolicy]] | None = None
     defaults: Defaults = field(default_factory=Defaults)
     channel: str | None = None
     name: Callable[[str], str] = str
@@ -45,7 +47,8 @@ class Rules:
 
     def declared(self, question: Question | Approval) -> tuple[ApprovalPolicy, ...]:
         """The policies for one call, as its arguments want them."""
-        found = self.policies.get(f"{question.agent}.{question.tool}", ())
+        name = f"{question.agent}.{question.tool}"
+        found = () if self.policies is None else self.policies.get(name, (STRANGE,))
         return chosen(found, question.args, everybody=self.defaults.approvers)
 
 

@@ -97,6 +97,23 @@ async def test_all_is_well(settings: Settings):
         pytest.param(
             "policies", {"approvers": ["S0NOSUCHGRP"]}, "warn", "this user group", id="no group"
         ),
+        pytest.param(
+            "policies",
+            {"approval_policies": {"*.reimburse": {"approvers": ["S0LOCALMGR1"], "quorum": 9}}},
+            "warn",
+            "9 people have to agree, and 2 can",
+            id="a user group that is too small",
+        ),
+        pytest.param(
+            "policies",
+            {
+                "approver_roles": {"a": ["a"]},
+                "approval_policies": {"*": {"approvers": ["a", "U0LOCALMAX1"]}},
+            },
+            "warn",
+            "stands for nobody",
+            id="a role that leads nowhere",
+        ),
         pytest.param("secret", {}, "warn", "Nobody answers", id="the bot does not run"),
         pytest.param("model", {}, "ok", "no LLM", id="rehearsal"),
         pytest.param(

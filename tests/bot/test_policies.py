@@ -1,12 +1,13 @@
 """Policies, roles and working hours as operators write them, and what is wrong with them."""
 
 import json
+from dataclasses import replace
 from datetime import date, time, timedelta
 from typing import Any
 
 import pytest
 
-from agents import Agent, ApprovalPolicy, FunctionTool
+from agents import Agent, AgentTool, ApprovalPolicy, FunctionTool
 from bot.approvals.resolve import Defaults, resolve, times
 from bot.approvals.rules import book, calendar, usable
 from bot.approvals.terms import Policy
@@ -91,6 +92,9 @@ def test_a_policy_nobody_can_read_is_refused(policy, words):
     assert words in str(raised.value)
 
 
+LATER = {"approvers": ["U1A"], "quorum": 2, "escalate": {"0.5": ["U2B"]}}
+
+
 @pytest.mark.parametrize(
     ("policies", "words"),
     [
@@ -115,6 +119,23 @@ def test_a_policy_nobody_can_read_is_refused(policy, words):
         pytest.param(
             {"*": {"any_of": {"U1A": 2, "U2B": 3}}}, "2 people have to agree", id="2 of one"
         ),
+        pytest.param(
+            {
+                "*": {
+                    "approvers": ["U1A"],
+                    "quorum": 2,
+                    "expires": None,
+                    "escalate": {"0.5": ["U2B"]},
+                }
+            },
+            "2 people have to agree, and 1 can",
+            id="the second never comes",
+        ),
+        pytest.param(
+            {"*": {"approvers": ["U1A"], "tiers": {"amount > 1": {"quorum": 2}}}},
+            "2 people have to agree, and 1 can",
+            id="a tier without names",
+        ),
         pytest.param({"*": {"quorum": 9}}, "9 people have to agree, and 2 can", id="9 of 2"),
         pytest.param({"*": {"rejections": 3}}, "3 people have to reject, and 2 can", id="3 of 2"),
         pytest.param(
@@ -136,12 +157,12 @@ def test_a_policy_for_nothing_stops_the_start(policies, words):
     "policy",
     [
         pytest.param({"approvers": ["S1MGR"], "quorum": 9}, id="a user group may have many"),
-        pytest.param({"approvers": ["U1A"], "quorum": 2, "escalate": {"0.5": ["U2B"]}}, id="later"),
+        pytest.param(LATER, id="later"),
         pytest.param({"any_of": {"U1A": 2, "leads": 2}}, id="one way is enough"),
         pytest.param(
             {"approvers": ["nosuch"], "quorum": 2}, id="a name nobody knows is told apart"
         ),
-        pytest.param({"tiers": {"amount > 1": {}, "amount.deep > 1": {}}}, id="inside an argument"),
+        pytest.param({"tiers": {"amount > 1": {}, "amount in [2, 3]": {}}}, id="two tiers"),
     ],
 )
 def test_a_policy_that_makes_sense_starts(policy):
@@ -188,6 +209,20 @@ def test_a_setting_that_makes_no_sense_is_refused(name: str, value: str, words: 
         pytest.param(
             {"approvers": ["U1A"]}, {"U1A": ["U2B"]}, "like an id", id="a role like an id"
         ),
+        pytest.param(
+            {"approvers": ["a"]}, {"a": ["b"], "b": ["a"]}, "role a stands", id="two in a circle"
+        ),
+        pytest.param({"approvers": ["a"]}, {"a": ["a"]}, "role a stands", id="a circle of one"),
+        pytest.param(
+            {"expires": None, "escalate": {"0.5": ["U2B"]}}, {}, "its escalate", id="never later"
+        ),
+        pytest.param({"expires": None, "reminders": [0.2]}, {}, "its reminders", id="no reminder"),
+        pytest.param(
+            {"approvers": ["U1A"], "tiers": {"amount > 1": {"expires": None, "reminders": [0.2]}}},
+            {},
+            "its reminders",
+            id="no reminder in a tier",
+        ),
         pytest.param({"working_hours": True}, {}, "none are set", id="no working hours"),
         pytest.param({}, {}, "no default approvers", id="no approvers at all"),
     ],
@@ -196,6 +231,94 @@ def test_what_an_operator_should_mend(policy, given, words):
     """What works, but hardly as it is meant, is said once at the start and by the doctor."""
     found = book(written(policy, approver_roles=json.dumps(given)), agents())
     assert any(words in each.text for each in usable(found).complaints)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param({"expires": "1d"}, id="it expires"),
+        pytest.param({}, id="as the deployment says"),
+        pytest.param({"expires": None, "reminders": [0.8]}, id="no more than is always said"),
+        pytest.param({"expires": None, "reminders": []}, id="none"),
+    ],
+)
+def test_a_time_that_has_parts(more: dict[str, Any]):
+    """Nothing is said about reminders that come, or that nobody wrote down."""
+    found = book(written({"approvers": ["U1A"], **more}), agents())
+    assert not any("never" in each.text for each in found.complaints)
+
+
+def test_a_deployment_that_lets_no_question_stay_open():
+    """Where each question ends, parts of the time come also for a policy that has no end."""
+    policy = {"approvers": ["U1A"], "expires": None, "escalate": {"0.5": ["U2B"]}}
+    assert book(written(policy, approval_ttl="7d"), agents()).complaints == ()
+
+
+OWN = ApprovalPolicy(approvers=("U1A",), reason_required=True)
+TIGHT = FunctionTool(pay, approval=OWN)
+WAYS: dict[str, Agent] = {
+    "a sub-agent": Agent(name="top", sub_agents=[Agent(name="desk", tools=[TIGHT])]),
+    "an agent as a tool": Agent(name="top", tools=[AgentTool(Agent(name="desk", tools=[TIGHT]))]),
+    "an agent of an agent as a tool": Agent(
+        name="top",
+        tools=[
+            AgentTool(
+                Agent(name="mid", tools=[AgentTool(Agent(name="desk", tools=[TIGHT]))]),
+            )
+        ],
+    ),
+    "a sub-agent of an agent as a tool": Agent(
+        name="top",
+        tools=[AgentTool(Agent(name="mid", sub_agents=[Agent(name="desk", tools=[TIGHT])]))],
+    ),
+    "an agent as a tool of a sub-agent": Agent(
+        name="top",
+        sub_agents=[Agent(name="mid", tools=[AgentTool(Agent(name="desk", tools=[TIGHT]))])],
+    ),
+}
+
+
+@pytest.mark.parametrize("top", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("name", ["desk.pay", "*.pay", "desk.*", "*"])
+def test_every_way_to_a_tool_leads_to_its_policy(top: Agent, name: str):
+    """What a tool says counts by whatever path it is called, and so does what the settings say."""
+    told = json.dumps({name: {"approvers": ["U2B"]}})
+    found = usable(book(Settings.read(approval_policies=told), [top])).policies["desk.pay"]
+    assert found == (OWN, ApprovalPolicy(approvers=("U2B",)))
+
+
+def _twin(approval: ApprovalPolicy | None) -> Agent:
+    return Agent(name="desk", tools=[FunctionTool(pay, approval=approval)])
+
+
+@pytest.mark.parametrize(
+    ("other", "fine"),
+    [
+        pytest.param(OWN, True, id="the same"),
+        pytest.param(replace(OWN), True, id="an equal one"),
+        pytest.param(None, False, id="none"),
+        pytest.param(ApprovalPolicy(), False, id="one that says nothing"),
+        pytest.param(replace(OWN, approvers=("U9Z",)), False, id="others"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True], ids=["first", "last"])
+@pytest.mark.parametrize("way", ["sub-agents", "tools", "both"])
+def test_two_tools_of_one_name(other: ApprovalPolicy | None, fine: bool, turned: bool, way: str):
+    """Two tools that a policy cannot tell apart have one policy, or the bot does not start."""
+    pair = [_twin(OWN), _twin(other)]
+    one, two = reversed(pair) if turned else pair
+    first = Agent(name="a", sub_agents=[one] if way != "tools" else [], tools=_called(one, way))
+    second = Agent(name="b", tools=[AgentTool(two)] if way != "sub-agents" else [])
+    second = replace(second, sub_agents=[two]) if way == "sub-agents" else second
+    found = book(Settings.read(), [first, second])
+    assert found.policies["desk.pay"][:1] in ((OWN,), (other,))
+    refused = [each.text for each in found.complaints if each.refuse]
+    assert refused == ([] if fine else [refused[0]])
+    assert fine or "two tools desk.pay" in refused[0]
+
+
+def _called(agent: Agent, way: str) -> list[AgentTool]:
+    return [AgentTool(agent)] if way == "tools" else []
 
 
 def test_the_tools_policy_and_the_settings():
@@ -238,7 +361,7 @@ def test_a_policy_for_many_tools(names: list[str], found: dict[str, int]):
     both = [Agent(name="desk", tools=[pay, refund]), Agent(name="till", tools=[pay])]
     told = {name: {"approvers": [f"U1{n}"]} for n, name in enumerate(names)}
     policies = usable(book(Settings.read(approval_policies=json.dumps(told)), both)).policies
-    assert {tool: len(each) for tool, each in policies.items()} == found
+    assert {tool: len(each) for tool, each in policies.items() if each} == found
 
 
 @pytest.mark.parametrize("order", [["*", "desk.pay"], ["desk.pay", "*"]], ids=["wide", "narrow"])

@@ -153,7 +153,7 @@ def rules(policies=None, **changes) -> Rules:
         "defaults": Defaults(approvers=("UBOSS", "UCFO")),
         "channel": "CBOSS",
     }
-    told = {f"reimbursement.{name}": (policy,) for name, policy in (policies or {}).items()}
+    told = policies and {f"reimbursement.{name}": (each,) for name, each in policies.items()}
     return Rules(**{**fields, "policies": told, **changes})
 
 
