@@ -7,7 +7,7 @@ import json
 import os
 import pwd
 import sys
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,15 +15,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import JsonValue
-
-from agents import Entry, SessionKey, Slot
+from agents import SessionKey, Slot
 from bot import logs
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
+from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
 from bot.settings import Settings
 from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
@@ -34,8 +33,6 @@ SAVING = "It is saved here, but not yet on the other servers: look again before 
 EVENTS_SHOWN = 20
 PATIENCE = 3.0
 """Seconds after which somebody at a console is told what is waited for."""
-GO_ON = "Please go on."
-"""What is put to a session in which a decision or a result, not words, came last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +70,12 @@ def add(commands: Any, *, opened: Opened) -> None:
     told = "look at turns that were given up, and try them again"
     add = partial(_act, _acts(commands, "dead", told), opened=opened)
     add("list", buried, text="the sessions in which a turn was given up")
-    add("show", grave, text="what was stored last in one").add_argument("session")
-    add("retry", raised, text="put the last message once more").add_argument("session")
+    add(
+        "show", grave, text="what was stored last in one, and what may be tried again"
+    ).add_argument("session")
+    trying = add("retry", raised, text="put a message that was given up once more")
+    trying.add_argument("session")
+    trying.add_argument("message", nargs="?", type=int, help="its number, where there are several")
     told = "export, verify and show the record of approvals"
     acts = _acts(commands, "audit", told)
     add = partial(_act, acts, opened=opened)
@@ -184,14 +185,15 @@ async def told_of(desk: Desk, given: argparse.Namespace) -> int:
 
 
 async def buried(desk: Desk, _given: argparse.Namespace) -> int:
-    """One line for each session in which a turn was given up, oldest first."""
+    """One line for each session in which a turn was given up and stands so, oldest first."""
     for key, at in await desk.index.dead():
-        print(f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} {key}")
+        if await _standing(desk, key) is not None:
+            print(f"{_moment(at / 1000)} {key}")
     return 0
 
 
 async def grave(desk: Desk, given: argparse.Namespace) -> int:
-    """The newest events of one, without what people wrote."""
+    """The newest events of one, and the messages that were given up, without what people wrote."""
     key = await _dead(desk, given)
     view = await desk.slot.read(key, parts=("events",), window=EVENTS_SHOWN) if key else None
     for event in view.events if view else ():
@@ -199,27 +201,51 @@ async def grave(desk: Desk, given: argparse.Namespace) -> int:
         answers = [f"-> {each.name}" for each in event.get_function_responses()]
         told = " ".join(map(str, [*calls, *answers, event.error_code or ""])).strip()
         print(f"{event.version:5} {event.author} {told}".rstrip())
+    for each in await _standing(desk, key) or () if key else ():
+        person = each.person or "nobody known"
+        print(f"Given up: message {each.message} of {person}, {_moment(each.said_at)}")
     return 0 if view else NOT_FOUND
 
 
 async def raised(desk: Desk, given: argparse.Namespace) -> int:
-    """Put what a person said last into the session once more."""
+    """Put a message that was given up into its session once more."""
     key = await _dead(desk, given)
     if key is None:
         return NOT_FOUND
-    view = await desk.slot.read(key, parts=("events",))
-    said = [event for event in (view.events if view else ()) if event.author == "user"]
-    if view is None or not said:
-        print("Nobody has said anything there that could be tried again.")
+    found = await _standing(desk, key)
+    chosen = [each for each in found or () if given.message in (None, each.message)]
+    if len(chosen) != 1 or not chosen[0].parts:
+        print(_none_chosen(found, chosen))
         return NOT_FOUND
-    words = list(said[-1].texts())
-    content: JsonValue = {"role": "user", "parts": [{"text": text} for text in words or [GO_ON]]}
-    entry = Entry(
-        id=f"retry:{view.version}", body={"content": content, "user_id": said[-1].user_id}
-    )
-    await desk.slot.ingest(key, entry, index=(*desk.index.ring(key), *desk.index.raised(key)))
-    print("It is tried again." if words else f"A decision was last: the agent is told {GO_ON!r}")
+    [again] = chosen
+    over = desk.index.raised(key) if found == chosen else ()
+    await desk.slot.ingest(key, again.entry(), index=(*desk.index.ring(key), *over))
+    begun = f"Something was called for it already: the agent is told {GO_ON!r}"
+    print(begun if again.goes_on else "It is tried again.")
     return 0
+
+
+def _none_chosen(found: Sequence[Grave] | None, chosen: Sequence[Grave]) -> str:
+    if found is None:
+        return "Somebody wrote there later, and that was not given up: it is off the list."
+    if not found or (len(chosen) == 1 and not chosen[0].parts):
+        return "Nobody has said anything there that could be tried again."
+    numbers = ", ".join(str(each.message) for each in found)
+    return f"{'Several messages were' if chosen else 'No such message was'} given up: {numbers}."
+
+
+async def _standing(desk: Desk, key: SessionKey) -> Sequence[Grave] | None:
+    """What may be tried again in a listed session; None, and off the list, when that is over."""
+    view = await desk.slot.read(key, parts=("events",))
+    events = view.events if view else ()
+    found = graves(events)
+    over = view is None or (not found and any(event.given_up for event in events))
+    await desk.index.send(desk.index.raised(key) if over else ())
+    return None if over else found
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 async def _dead(desk: Desk, given: argparse.Namespace) -> SessionKey | None:

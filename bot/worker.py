@@ -284,7 +284,7 @@ class Worker:
                 await self._secretary.prepare(key, debt.approvals)
                 await debt.pay()
                 await self._serve(runner, held, debt)
-                await self._give_back(held, claim, pause=debt.wait)
+                await self._give_back(held, claim, pause=debt.left)
         finally:
             self._secretary.forget(key)
 
@@ -293,8 +293,11 @@ class Worker:
         if held.waiting:
             await debt.announce()
         tally = Tally(held.key.app, waiting=held.waiting)
-        async with aclosing(runner.work(held, run_config=self._run_config)) as events:
+        work = aclosing(runner.work(held, run_config=self._run_config))
+        async with debt.lasting(), work as events:
             async for event in events:
+                if event.given_up:
+                    await self._index.send(self._index.buried(held.key))
                 if not event.partial:
                     tally.heard(event)
                     await debt.pay(look=await self._secretary.settle(held.key))

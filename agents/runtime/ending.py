@@ -2,13 +2,10 @@
 
 from agents.runtime import gate
 from agents.runtime.agent import Agent
-from agents.runtime.events import Event
+from agents.runtime.events import GIVEN_UP, Event
 from agents.runtime.outcome import Outcome, Report, recorded
 from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
 from agents.runtime.story import Story
-
-GIVEN_UP = "GIVEN_UP"
-"""The error code of the event that ends such a turn."""
 
 
 def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Event]:

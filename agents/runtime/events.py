@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.jsonable import to_json
 
+GIVEN_UP = "GIVEN_UP"
+"""The error code of the event that ends a turn which cannot be got done."""
+
 
 class Compaction(BaseModel):
     """What models read in place of the events before version `until`."""
@@ -83,6 +86,11 @@ class Event(BaseModel):
     def tokens(self) -> int:
         """What limits count: tokens in, out and thought; cached ones are among those in."""
         return sum(self.usage.get(name, 0) for name in ("in", "out", "thoughts"))
+
+    @property
+    def given_up(self) -> bool:
+        """Whether this ends a turn that failed again and again."""
+        return self.error_code == GIVEN_UP
 
     @property
     def parts(self) -> list[types.Part]:

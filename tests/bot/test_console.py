@@ -23,7 +23,7 @@ from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.cli import main, parser
-from bot.console import GO_ON, SAVING
+from bot.console import SAVING
 from bot.index import Index
 from bot.index.lists import SEEN
 from tests.agents.slot.pair import pair
@@ -204,38 +204,66 @@ def test_an_act_has_to_be_named(capsys):
     assert "ACT" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("parts", "words"),
-    [
-        pytest.param([{"text": "pay, please"}], "pay, please", id="words"),
-        pytest.param(
-            [{"function_response": {"id": "1-0", "name": "ask", "response": {"confirmed": True}}}],
-            GO_ON,
-            id="a decision",
-        ),
-    ],
-)
-async def test_a_turn_that_was_given_up_is_found_and_tried_again(desk, typed: Typed, parts, words):
-    """It is listed and shown without anybody's words; retry puts what was said last once more."""
+def turn(number: int, *said: str, entry: str = "", end: str = "GIVEN_UP") -> list[Event]:
+    """A turn: what Ana says, what is called for it, and how it ends."""
+    name = f"inv-{number}"
+    content = {"role": "user", "parts": [{"text": text} for text in said]}
+    first = Event(invocation_id=name, author="user", user_id="UANA", content=content, entry=entry)
+    return [first, Event(invocation_id=name, author="w", error_code=end or None)]
+
+
+async def stored(slot: RedisSlot, *turns: list[Event]) -> None:
+    """Put turns into the session."""
+    begun = await slot.begin(KEY, owner="w", lease=1_000)
+    events = [event for each in turns for event in each]
+    commit = Commit(id="c1", fence=begun.fence, version=begun.version, events=events)
+    await slot.commit(KEY, commit)
+    await slot.release(KEY, begun.fence)
+
+
+async def test_a_turn_that_was_given_up_is_found_and_tried_again(desk, typed: Typed):
+    """It is listed and shown without anybody's words; retry puts what was said once more, once."""
     slot, index, _ = desk
     await index.send(index.buried(KEY))
     status, told = await typed("dead", "list")
     assert (status, told.split()[-1]) == (0, str(KEY))
     status, told = await typed("dead", "retry", str(KEY))
     assert (status, "Nobody has said anything" in told) == (1, True)
-    begun = await slot.begin(KEY, owner="w", lease=1_000)
-    content = {"role": "user", "parts": parts}
-    said = Event(invocation_id="i", author="user", user_id="UANA", content=content)
-    commit = Commit(id="c1", fence=begun.fence, version=begun.version, events=[said])
-    await slot.commit(KEY, commit)
+    await stored(slot, turn(1, "pay, please"))
     status, told = await typed("dead", "show", str(KEY))
-    assert (status, "pay" in told) == (0, False)
+    assert (status, "pay" in told, "message 1 of UANA" in told) == (0, False, True)
     assert (await typed("dead", "retry", str(KEY)))[0] == 0
-    await slot.release(KEY, begun.fence)
     head = (await slot.begin(KEY, owner="w", lease=1_000)).head
-    assert (head.body["user_id"], head.body["content"]["parts"]) == ("UANA", [{"text": words}])
+    assert (head.body["user_id"], head.body["content"]["parts"]) == (
+        "UANA",
+        [{"text": "pay, please"}],
+    )
     assert (await typed("dead", "list"))[1] == ""
     assert (await typed("dead", "retry", str(KEY)))[0] == 1
+
+
+async def test_a_session_that_went_on_is_off_the_list(desk, typed: Typed):
+    """Who wrote again and was answered is not paid twice because an operator tries again."""
+    slot, index, _ = desk
+    await index.send(index.buried(KEY))
+    await stored(slot, turn(1, "60 for dinner"), turn(3, "70 for a taxi", end=""))
+    status, told = await typed("dead", "retry", str(KEY))
+    assert (status, "off the list" in told) == (1, True)
+    assert (await slot.begin(KEY, owner="w", lease=1_000)).head is None
+    assert await index.dead() == []
+
+
+async def test_of_several_messages_one_is_named(desk, typed: Typed):
+    """Nothing is tried again before an operator says which; the others stay on the list."""
+    slot, index, _ = desk
+    await index.send(index.buried(KEY))
+    await stored(slot, turn(1, "60 for dinner"), turn(3, "70 for a taxi"))
+    status, told = await typed("dead", "retry", str(KEY))
+    assert (status, "Several messages were given up: 1, 3" in told) == (1, True)
+    assert "No such message" in (await typed("dead", "retry", str(KEY), "2"))[1]
+    assert (await typed("dead", "retry", str(KEY), "3"))[0] == 0
+    assert (await slot.begin(KEY, owner="w", lease=1_000)).head.id == "retry:4"
+    assert str(KEY) in (await typed("dead", "list"))[1]
 
 
 async def test_nothing_is_tried_again_where_no_turn_was_given_up(desk, typed: Typed):

@@ -17,6 +17,7 @@ from agents import (
 )
 from agents.runtime import calling
 from agents.runtime.held import hold
+from agents.runtime.runner import MAX_DEATHS
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import Client, RedisSlot
 from agents.runtime.testing import ScriptedModel, call
@@ -215,6 +216,17 @@ async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch,
         await river.ask("again")
         await river.slack.wait_for(lambda: len(river.said()) == 2)
     assert river.said()[1] == "better"
+    assert "Something went wrong" in river.said()[0]
+    assert [key for key, _ in await river.index.dead()] == [river.key]
+
+
+async def test_a_turn_that_takes_its_process_with_it_is_found_by_operators(river: River):
+    """What is given up because worker after worker died of it is in the dead index, too."""
+    await river.ask("poison")
+    for _ in range(MAX_DEATHS):
+        await river.slot.begin(river.key, owner="dead", lease=-1)
+    async with river.worker(ScriptedModel(["never"])):
+        await river.slack.wait_for(lambda: bool(river.said()))
     assert "Something went wrong" in river.said()[0]
     assert [key for key, _ in await river.index.dead()] == [river.key]
 
