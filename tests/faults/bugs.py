@@ -20,6 +20,7 @@ from bot import clock, outbox
 from bot.approvals import button, decision, life, policy, posts, request, secretary
 from bot.index import due
 from bot.slack import groups, messages, replies
+from bot.slack.blocks import outcome
 from bot.slack.endings import Posted, Uncertain
 from bot.tickets import poll
 from bot.tickets.local import LocalTickets
@@ -383,3 +384,18 @@ def any_button() -> None:
 def rights_live_on() -> None:
     """Who was in a group once may decide for ever."""
     groups.Groups.forget = lambda *_told: None
+
+
+def denied() -> None:
+    """What was interrupted and left so is said not to have run, where it was approved."""
+    outcome.left_open = lambda _approval: False
+
+
+def denied_again() -> None:
+    """What was interrupted is said not to have run, where nobody knows."""
+    outcome._not_run = lambda _approval: "It did not run."
+
+
+def said_done() -> None:
+    """What was interrupted and left so is said to be done."""
+    outcome._RUNS = {**outcome._RUNS, "unknown": "It is done."}

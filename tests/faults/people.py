@@ -126,7 +126,7 @@ class People:
             return []
         if "happened" in actions:
             found = "happened" if await self._look(button) else "approve"
-            wish = "reject" if chance.random() < 0.3 else found
+            wish = "reject" if answer == "leave" or chance.random() < 0.3 else found
             return [(who, wish) for who in ("max", "mia")]
         if "approve" not in actions:
             whim = not answer and chance.random() < 0.2

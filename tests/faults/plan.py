@@ -116,7 +116,8 @@ class Plan:
     how far its clock is off. `history` is how many events conversation 0 has before anybody speaks.
     `plant` is the bug that its bots have, `answer` what people do: say `yes` or `no`, `own` (only
     who asked presses), `mia` (only she does), `late` (after the deadline), `twice` (one of them,
-    again and again), `nobody`, or now this, now that.
+    again and again), `leave` (yes, and an interrupted call is left as it is), `nobody`, or now
+    this, now that.
     """
 
     seed: int

@@ -14,6 +14,8 @@ LOST = Trouble(0, "slack", "chat.postMessage lost")
 HELD = Trouble(0, "held", "a1", 1.5)
 AT_POST = {"main": "slack.post.before:1", "side": "slack.post.before:1"}
 AT_COMMIT = {"main": "slot.commit.before:1", "side": "slot.commit.before:1"}
+AT_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:1")
+BEFORE_ACT = dict.fromkeys(("main", "side"), "ledger.act.before:1")
 AT_DECIDE = {"main": "slot.decide.after:1"}
 
 
@@ -89,6 +91,9 @@ TABLE = (
         _run("pay 200 a1", troubles=(Trouble(0.5, "forged"),), answer="nobody"),
     ),
     Planted(bugs.rights_live_on, 9, _two_offers()),
+    Planted(bugs.denied, 19, _run("wire 200 a1", crash=AT_ACT, answer="leave")),
+    Planted(bugs.said_done, 19, _run("wire 200 a1", crash=BEFORE_ACT, answer="leave")),
+    Planted(bugs.denied_again, 19, _run("wire 50 a1", crash=AT_ACT, answer="leave")),
 )
 BUGS = {
     planted.bug.__name__: replace(

@@ -7,12 +7,12 @@ from typing import Any
 
 from agents import Ticket
 from agents.runtime.story import USER, Call
-from bot.approvals.request import Approval
 from bot.slack import blocks
-from bot.slack.blocks.outcome import outcome
 from tests.faults.case import FINAL, Case, Found
+from tests.faults.claims import true_of
 from tests.faults.past import PAST
 
+CLOSED = (*FINAL, "unknown")
 LIVE = ("approve", "reject", "form", "happened", "withdraw")
 
 
@@ -46,9 +46,10 @@ def cards_tell_the_truth(case: Case) -> Found:
         for card in cards:
             if record.status == "pending" and "approve" not in card.buttons:
                 yield 19, f"{record.id} is pending and its card has {card.buttons}: {card.text}"
-            told = outcome(Approval.from_record(record))
-            if record.status in FINAL and told not in card.text:
-                yield 19, f"{record.id} is {record.status} and its card says {card.text}"
+        line = case.view.places.get(str(record.body["notice"]))
+        lines = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" == line]
+        for message in (*cards, *lines) if record.status in CLOSED else ():
+            yield from true_of(case, record, message)
         about = f"{case.tag}|{record.id}"
         for message in case.evidence.shown if record.status != "pending" else ():
             alive = [button for button in message.buttons if button in LIVE]
