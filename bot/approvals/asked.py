@@ -114,16 +114,14 @@ def _begun(question: Question, scene: Scene) -> bool:
 def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Escalation, ...]:
     """Who may decide as well later on; never the requester, unless that is allowed at all."""
     defaults = scene.rules.defaults
-    excluded = set(defaults.barred)
+    excluded, groups = set(defaults.barred), defaults.groups
     if not approval.policy.self_approval:
         excluded.add(approval.requester)
     return tuple(
-        Escalation(
-            at=at,
-            names=names,
-            people=tuple(p for p in members(names, defaults.groups)[0] if p not in excluded),
+        each.model_copy(
+            update={"people": tuple(p for p in members(each.names, groups)[0] if p not in excluded)}
         )
-        for at, names in moments.escalations
+        for each in moments.escalations
     )
 
 

@@ -60,7 +60,7 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
         return None
     policy, people = approval.policy, list[str]()
     for each in approval.escalations[approval.escalated : escalated]:
-        policy = policy.widened(each.names, each.people)
+        policy = policy.widened(each.names, each.people, rules=each.rules)
         people += each.people
     changes = {
         "reminded": reminded,

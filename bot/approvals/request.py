@@ -69,11 +69,15 @@ class Copy(Frozen):
 
 
 class Escalation(Frozen):
-    """From a moment on (milliseconds) these names may decide as well; `people` stood for them."""
+    """From a moment on (milliseconds) these names may decide as well; `people` stood for them.
+
+    They count for the policy's `rules` of these numbers only.
+    """
 
     at: int
     names: tuple[str, ...]
     people: tuple[str, ...] = ()
+    rules: tuple[int, ...] = (0,)
 
 
 class Approval(Frozen):

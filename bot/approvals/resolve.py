@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from agents import ApprovalPolicy
 from bot.approvals.conditions import condition
 from bot.approvals.hours import Calendar, later
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Escalation
 from bot.approvals.terms import OPERATOR, Policy, Quota, Vote, is_person, reached
 from bot.approvals.tiers import instead
 
@@ -62,13 +62,13 @@ class NoApprovers:
 class Times:
     """When what happens to a question, in milliseconds of the store's clock.
 
-    `escalations` are moments with the names that may decide from then on. `run_for` is how long an
-    approved call may wait for its start.
+    `escalations` have the names that may decide from then on, and the rules that they count for.
+    `run_for` is how long an approved call may wait for its start.
     """
 
     deadline: int | None
     reminders: tuple[int, ...] = ()
-    escalations: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    escalations: tuple[Escalation, ...] = ()
     run_for: timedelta | None = None
 
 
@@ -120,20 +120,26 @@ def resolve(
     """
     own = all(policy.self_approval for policy in policies) and defaults.self_approval
     excluded = defaults.barred if own else defaults.barred | {requester}
-    rules = _rules(policies, defaults, besides)
-    for rule in rules:
-        present = max(_present(quota, defaults.groups, excluded) for quota in rule)
-        if not any(_present(q, defaults.groups, excluded) >= q.count for q in rule):
-            return NoApprovers(present=int(present), needed=min(quota.count for quota in rule))
+    demands = _demands(policies, defaults)
+    endless = _span(policies, defaults) is None
+    for each in demands:
+        later = () if endless else each.later
+        present = [_present((*q.names, *besides, *later), defaults, excluded) for q in each.rule]
+        if all(there < q.count for there, q in zip(present, each.rule, strict=True)):
+            return NoApprovers(present=int(max(present)), needed=min(q.count for q in each.rule))
+    rules = tuple(tuple(_beside(quota, besides) for quota in each.rule) for each in demands)
     named = [name for rule in rules for quota in rule for name in quota.names]
     people = tuple(p for p in members(named, defaults.groups)[0] if p not in excluded)
+    if not people:
+        return NoApprovers(present=0, needed=max(min(q.count for q in rule) for rule in rules))
     simple = len(rules) == 1 and len(rules[0]) == 1 and all(map(is_person, named))
+    everybody = (*named, *(() if endless else (n for each in demands for n in each.later)))
     return Policy(
         approvers=people,
         quorum=max(min(quota.count for quota in rule) for rule in rules),
         self_approval=own,
         rules=() if simple else rules,
-        rejections=max(min(policy.rejections for policy in policies), 1),
+        rejections=_rejections(policies, _present(everybody, defaults, excluded)),
         reason_required=any(policy.reason_required for policy in policies),
         notified=_notified(policies, defaults),
     )
@@ -141,28 +147,27 @@ def resolve(
 
 def times(policies: Sequence[ApprovalPolicy], *, defaults: Defaults, now: int) -> Times:
     """When a question asked `now` is reminded of and expires; the shortest that is said counts."""
-    spans = [span for p in policies if isinstance(span := p.expires, timedelta)]
-    if all(policy.expires == "default" for policy in policies):
-        spans += [defaults.ttl] if defaults.ttl is not None else []
-    spans += [defaults.longest] if defaults.longest is not None else []
     runs = [span for p in policies if (span := p.run_within) is not None]
     runs += [defaults.run_for] if defaults.run_for is not None else []
     run_for = min(runs) if runs else None
-    if not spans:
+    span = _span(policies, defaults)
+    if span is None:
         return Times(deadline=None, run_for=run_for)
-    span = min(spans)
     calendar = defaults.calendar if any(p.working_hours for p in policies) else None
-    reminders = {later(now, span * part, calendar) for p in policies for part in p.reminders}
-    escalations = [
-        (later(now, span * part, calendar), tuple(names))
-        for p in policies
-        for part, names in p.escalate.items()
-    ]
     end = later(now, span, calendar)
+    reminders = {later(now, span * part, calendar) for p in policies for part in p.reminders}
+    escalations: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+    for n, each in enumerate(_demands(policies, defaults)):
+        for part, names in each.escalate.items():
+            escalations.setdefault((later(now, span * part, calendar), names), []).append(n)
     return Times(
         deadline=end,
         reminders=tuple(sorted(at for at in reminders if now < at < end)),
-        escalations=tuple(sorted(each for each in escalations if now < each[0] < end)),
+        escalations=tuple(
+            Escalation(at=at, names=names, rules=tuple(rules))
+            for (at, names), rules in sorted(escalations.items())
+            if now < at < end
+        ),
         run_for=run_for,
     )
 
@@ -187,9 +192,11 @@ def unsettled(
     now = resolve(policies, defaults=defaults, requester=approval.requester, besides=heirs)
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
-    today = {name for p in policies for names in p.escalate.values() for name in names}
-    for each in approval.escalations[: approval.escalated]:
-        now = now.widened([name for name in each.names if name in today], ())
+    made = {name for e in approval.escalations[: approval.escalated] for name in e.names}
+    decided = approval.decided_at or approval.asked_at
+    for each in times(policies, defaults=defaults, now=approval.asked_at).escalations:
+        if each.at <= decided:
+            now = now.widened([n for n in each.names if n in made], (), rules=each.rules)
     counted = [v for v in votes if now.self_approval or v.person != approval.requester]
     if not reached(now, counted):
         return "the rules for this have become stricter"
@@ -231,32 +238,76 @@ def _alone(policy: ApprovalPolicy, everybody: Sequence[str]) -> ApprovalPolicy:
     return replace(policy, approvers=approvers, notify=None, escalate={})
 
 
-def _rules(
-    policies: Sequence[ApprovalPolicy], defaults: Defaults, besides: Sequence[str]
-) -> tuple[tuple[Quota, ...], ...]:
-    """One rule for each policy with names; those without only raise the number."""
-    nameless = [p.quorum for p in policies if not (p.approvers or p.any_of)]
-    least = max(1, defaults.quorum, *nameless)
-    rules: dict[tuple[Quota, ...], None] = {}
+@dataclass(frozen=True, slots=True)
+class _Demand:
+    """A rule, and who may decide as well later on: for this rule alone."""
+
+    rule: tuple[Quota, ...]
+    escalate: Mapping[float, tuple[str, ...]]
+
+    @property
+    def later(self) -> tuple[str, ...]:
+        """Everybody who may come in later."""
+        return tuple(name for names in self.escalate.values() for name in names)
+
+
+def _demands(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> Sequence[_Demand]:
+    """One rule for each policy with names; those without only raise the number.
+
+    Two that ask for the same are one, unless others can come in for one of them only. Of those
+    without names nobody comes in for the people whom another policy names.
+    """
+    nameless = [p for p in policies if not (p.approvers or p.any_of)]
+    least = max(1, defaults.quorum, *(p.quorum for p in nameless))
+    found: list[_Demand] = []
     for policy in policies:
         if policy.any_of:
             told = policy.any_of.items()
-            rule = tuple(Quota(names=(name, *besides), count=max(n, least)) for name, n in told)
+            rule = tuple(Quota(names=(name,), count=max(n, least)) for name, n in told)
         elif policy.approvers:
-            names = tuple(dict.fromkeys((*policy.approvers, *besides)))
+            names = tuple(dict.fromkeys(policy.approvers))
             rule = (Quota(names=names, count=max(policy.quorum, least)),)
         else:
             continue
-        rules[rule] = None
+        demand = _Demand(rule, {part: tuple(names) for part, names in policy.escalate.items()})
+        if demand not in found:
+            found.append(demand)
+    if found:
+        return found
+    parts = {part: () for policy in nameless for part in policy.escalate}
+    escalate = {
+        part: tuple(dict.fromkeys(n for p in nameless for n in p.escalate.get(part, ())))
+        for part in parts
+    }
     everybody = Quota(names=tuple(dict.fromkeys(defaults.approvers)), count=least)
-    return tuple(rules) or ((everybody,),)
+    return [_Demand((everybody,), escalate)]
 
 
-def _present(quota: Quota, groups: Members, excluded: frozenset[str]) -> float:
-    """How many people could count for a quota; no end of them where a group is not known."""
-    if any(groups.get(name, ()) is None for name in quota.names):
+def _beside(quota: Quota, besides: Sequence[str]) -> Quota:
+    names = tuple(dict.fromkeys((*quota.names, *besides)))
+    return quota.model_copy(update={"names": names})
+
+
+def _rejections(policies: Sequence[ApprovalPolicy], people: float) -> int:
+    """How many have to reject: never more than may, or a rejection would come to nothing."""
+    asked = max(min(policy.rejections for policy in policies), 1)
+    return int(min(asked, max(people, 1)))
+
+
+def _span(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> timedelta | None:
+    """For how long a question is open; None for ever."""
+    spans = [span for p in policies if isinstance(span := p.expires, timedelta)]
+    if all(policy.expires == "default" for policy in policies):
+        spans += [defaults.ttl] if defaults.ttl is not None else []
+    spans += [defaults.longest] if defaults.longest is not None else []
+    return min(spans, default=None)
+
+
+def _present(names: Sequence[str], defaults: Defaults, excluded: frozenset[str]) -> float:
+    """How many people stand behind names; no end of them where a group is not known."""
+    if any(defaults.groups.get(name, ()) is None for name in names):
         return float("inf")
-    return len(set(members(quota.names, groups)[0]) - excluded)
+    return len(set(members(names, defaults.groups)[0]) - excluded)
 
 
 def _notified(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, ...] | None:

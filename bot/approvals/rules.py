@@ -164,6 +164,11 @@ def _unsafe(
     wanting = [t for t, found in policies.items() if any(p.working_hours for p in found)]
     if wanting and settings.working_hours is None:
         yield Complaint(f"{wanting[0]} counts working hours, and none are set")
+    for tool, found in policies.items():
+        naming = [bool(p.approvers or p.any_of) for p in found]
+        if any(naming) and any(p.escalate and not n for p, n in zip(found, naming, strict=True)):
+            told = "escalates for nobody: a policy that names no approvers has no part in others'"
+            yield Complaint(f"{tool} {told}")
     unasked = [t for t, f in policies.items() if not any(p.approvers or p.any_of for p in f)]
     if unasked and not settings.approvers:
         yield Complaint(f"there are no default approvers, and {unasked[0]} names none")

@@ -1,7 +1,7 @@
 """Who has to agree, frozen when a question is asked, and what votes make of it: pure."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -96,17 +96,26 @@ class Policy(Frozen):
         )
         return self.model_copy(update={"rules": rules, "approvers": _left(self.approvers, people)})
 
-    def widened(self, names: Sequence[str], people: Sequence[str]) -> "Policy":
-        """The same policy when these names may decide as well, each vote as good as another."""
-        rules = tuple(
-            tuple(
-                quota.model_copy(update={"names": tuple(dict.fromkeys((*quota.names, *names)))})
-                for quota in rule
-            )
-            for rule in self.demands
+    def widened(
+        self, names: Sequence[str], people: Sequence[str], *, rules: Collection[int] | None = None
+    ) -> "Policy":
+        """The same policy when these names may decide as well, each vote as good as another.
+
+        They count for the `rules` of these numbers, None for all of them.
+        """
+        demands = tuple(
+            rule if rules is not None and n not in rules else _wider(rule, names)
+            for n, rule in enumerate(self.demands)
         )
         approvers = tuple(dict.fromkeys((*self.approvers, *people)))
-        return self.model_copy(update={"rules": rules, "approvers": approvers})
+        return self.model_copy(update={"rules": demands, "approvers": approvers})
+
+
+def _wider(rule: tuple[Quota, ...], names: Sequence[str]) -> tuple[Quota, ...]:
+    return tuple(
+        quota.model_copy(update={"names": tuple(dict.fromkeys((*quota.names, *names)))})
+        for quota in rule
+    )
 
 
 def _left(names: Iterable[str], gone: frozenset[str]) -> tuple[str, ...]:

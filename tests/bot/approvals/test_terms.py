@@ -148,7 +148,7 @@ def test_reminders_follow_the_calendar():
     start = at("2026-12-04T12:00")
     found = times([policy], defaults=Defaults(calendar=BERLIN), now=start)
     assert found.reminders == (at("2026-12-04T16:00"),)
-    assert found.escalations == ((at("2026-12-07T10:00"), ("leads",)),)
+    assert [(e.at, e.names) for e in found.escalations] == [(at("2026-12-07T10:00"), ("leads",))]
     assert found.deadline == at("2026-12-07T12:00")
     assert datetime.fromtimestamp(found.deadline / 1000, UTC).hour == 11
 
