@@ -360,7 +360,7 @@ class Calling:
         shown: Any = None,
         dynamic: bool = True,
     ) -> Outcome:
-        """A question to a person, unless one has just said no to the very same.
+        """A question to a person, unless the very same was just closed.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
         """
@@ -382,8 +382,9 @@ class Calling:
             ended=self._ended,
         )
         question = await self._current(tool, bound, told)
-        if gate.rejected_before(self.held.story, self.call, question):
-            return self._answered(gate.not_again(tool.name))
+        closed = gate.closed_before(self.held.story, self.call, question)
+        if closed is not None and closed.answer is not None:
+            return self._answered(gate.not_again(tool.name, closed.answer))
         begun = to_json(form if isinstance(form, dict) else initial)
         ask = Ask(
             question=question,

@@ -138,12 +138,15 @@ def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
     return answer
 
 
+LATER = " Do not call it again unless a person asks for it."
+
+
 def rejection(answer: ToolConfirmation, *, tool: str) -> dict[str, JsonValue]:
     """What the model reads about a call that a person did not confirm."""
     said: dict[str, JsonValue] = {
         "error": {
-            "expired": f"Nobody answered in time whether {tool} may run, so it did not run.",
-            "cancelled": f"The request to run {tool} was withdrawn, so it did not run.",
+            "expired": f"Nobody answered in time whether {tool} may run, so it did not run.{LATER}",
+            "cancelled": f"The request for {tool} was withdrawn or closed: it did not run.{LATER}",
         }.get(answer.outcome or "", f"A person rejected this call of {tool}; it did not run."),
         "outcome": answer.outcome or "rejected",
     }

@@ -1,7 +1,9 @@
 """Pure: what stands between a call and its body, and what the model reads while it stays shut."""
 
 import json
+import unicodedata
 from collections import Counter
+from decimal import Decimal
 
 from pydantic import JsonValue
 
@@ -13,6 +15,12 @@ Response = dict[str, JsonValue]
 
 MEMBERS = 10
 """Members of a list that came or went which people are told one by one."""
+CLOSED = {
+    "rejected": "A person has just rejected this very call of {tool}",
+    "expired": "People were just asked about this very call of {tool}, and nobody answered in time",
+    "cancelled": "The request for this very call of {tool} was just withdrawn or closed",
+}
+"""How a request may have been closed without a run, and what the model then reads."""
 REFUSALS = {
     "late": "The time in which {tool} was allowed to run is over; it did not run{again}.",
     "digest": "{tool} is not what a person agreed to; it did not run{again}.",
@@ -50,10 +58,11 @@ def superseded(story: Story, call: Call, question: Question) -> list[Call]:
     ]
 
 
-def rejected_before(story: Story, call: Call, question: Question) -> Call | None:
-    """The call a person has just rejected that `question` asks for again, unless they spoke since.
+def closed_before(story: Story, call: Call, question: Question) -> Call | None:
+    """The call whose request was just closed that `question` asks for again; None once they spoke.
 
-    Words of anybody in the conversation count as asking for it again.
+    Words of anybody in the conversation count as asking for it again. What nearly is the same call
+    counts as the same, unless somebody who rejected it said why: then it may be what they want.
     """
     return next(
         (
@@ -61,13 +70,55 @@ def rejected_before(story: Story, call: Call, question: Question) -> Call | None
             for older in story.calls.values()
             if older.version < call.version
             and older.answer is not None
-            and older.answer.outcome == "rejected"
+            and older.answer.outcome in CLOSED
             and older.question is not None
-            and question.repeats(older.question)
             and older.decided_at > story.heard_at
+            and (
+                question.repeats(older.question)
+                or (not _corrected(older.answer) and _resembles(question, older.question))
+            )
         ),
         None,
     )
+
+
+def _corrected(answer: ToolConfirmation) -> bool:
+    """Whether a person said what should be otherwise."""
+    return answer.outcome == "rejected" and bool(answer.reason)
+
+
+def _resembles(question: Question, older: Question) -> bool:
+    """Whether both look like the same call to people: letter case, blanks and such aside."""
+    return (
+        not older.unknown
+        and (question.tool, question.agent, question.contract)
+        == (older.tool, older.agent, older.contract)
+        and canonical([question.precondition, question.payload_schema])
+        == canonical([older.precondition, older.payload_schema])
+        and canonical(_plain(question.args)) == canonical(_plain(older.args))
+    )
+
+
+def _plain(value: JsonValue) -> JsonValue:
+    """A value without what people do not see or do not mean."""
+    match value:
+        case str():
+            seen = "".join(c for c in unicodedata.normalize("NFKC", value) if _is_seen(c))
+            return " ".join(seen.casefold().split())
+        case bool():
+            return value
+        case int() | float():
+            return str(Decimal(str(value)).normalize())
+        case list():
+            return [_plain(each) for each in value]
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+        case _:
+            return value
+
+
+def _is_seen(character: str) -> bool:
+    return unicodedata.category(character) != "Cf"
 
 
 def differences(before: Question, after: Question) -> list[str]:
@@ -147,13 +198,15 @@ def waits(tool: str) -> Response:
     return {"error": f"{tool} waits for a person's approval; it has not run."}
 
 
-def not_again(tool: str) -> Response:
-    """When the model calls what a person has just rejected."""
+def not_again(tool: str, answer: ToolConfirmation) -> Response:
+    """When the model calls what people were just asked about: `answer` is what came of that."""
+    outcome = answer.outcome or "rejected"
     error = (
-        f"A person has just rejected this very call of {tool}; it did not run and nobody was asked "
-        "again. Do not call it again unless a person asks for it."
+        f"{CLOSED[outcome].format(tool=tool)}; it did not run and nobody was asked again."
+        " Do not call it again unless a person asks for it."
     )
-    return {"error": error, "outcome": "rejected"}
+    reason = {"reason": answer.reason} if answer.reason else {}
+    return {"error": error, "outcome": outcome, **reason}
 
 
 def gone(tool: str, *, unsure: bool = False) -> Response:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents import Question
+from agents import Question, ToolConfirmation
 from agents.runtime import gate
 from tests.agents.samples import answered, answers, asks, response, said, spoke, story
 
@@ -54,7 +54,9 @@ def test_superseded(events, call, asked, expected):
     ("events", "call", "asked", "expected"),
     [
         pytest.param((*NO, spoke("7-0 pay")), "7-0", question(), True, id="at once"),
-        pytest.param((*NO, spoke("7-0 pay")), "7-0", question(digest="e"), False, id="another"),
+        pytest.param(
+            (*NO, spoke("7-0 pay")), "7-0", question(digest="e", args={"n": 6}), False, id="another"
+        ),
         pytest.param(
             (*LOST, answers("3-0", confirmed=False), spoke("5-0 pay")),
             "5-0",
@@ -69,8 +71,22 @@ def test_superseded(events, call, asked, expected):
             (*ASKED, answers("3-0", outcome="expired"), spoke("6-0 pay")),
             "6-0",
             question(),
-            False,
+            True,
             id="expired",
+        ),
+        pytest.param(
+            (*ASKED, answers("3-0", outcome="cancelled"), spoke("6-0 pay")),
+            "6-0",
+            question(),
+            True,
+            id="withdrawn",
+        ),
+        pytest.param(
+            (*ASKED, answers("3-0", outcome="cancelled"), said(inv="i2"), spoke("7-0 pay")),
+            "7-0",
+            question(),
+            False,
+            id="withdrawn, and asked for again",
         ),
         pytest.param(
             (*ASKED, answers("3-0", confirmed=True), spoke("6-0 pay")),
@@ -81,10 +97,52 @@ def test_superseded(events, call, asked, expected):
         ),
     ],
 )
-def test_rejected_before(events, call, asked, expected):
-    """What a person has just rejected is not asked again, until somebody speaks."""
+def test_closed_before(events, call, asked, expected):
+    """What was just rejected, withdrawn or not answered is not asked again, until one speaks."""
     found = story(*events)
-    assert bool(gate.rejected_before(found, found.calls[call], asked)) == expected
+    assert bool(gate.closed_before(found, found.calls[call], asked)) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        pytest.param({"to": "Bo"}, {"to": "bo"}, True, id="letter case"),
+        pytest.param({"to": "Bo"}, {"to": " Bo \n"}, True, id="blanks"),
+        pytest.param({"to": "B  o"}, {"to": "B o"}, True, id="blanks inside"),
+        pytest.param({"to": "Bo"}, {"to": "B\u200bo"}, True, id="nothing to see"),
+        pytest.param({"to": "Bo"}, {"to": "\uff22o"}, True, id="another form of a letter"),
+        pytest.param({"n": 5}, {"n": 5.0}, True, id="the same number"),
+        pytest.param({"n": [{"a": "x"}]}, {"n": [{"a": "X"}]}, True, id="inside"),
+        pytest.param({"to": "Bo"}, {"to": "Bob"}, False, id="another word"),
+        pytest.param({"n": 5}, {"n": 6}, False, id="another number"),
+        pytest.param({"n": 1}, {"n": True}, False, id="no number"),
+        pytest.param({"n": None}, {"n": "none"}, False, id="nothing at all"),
+        pytest.param({"n": 5}, {"m": 5}, False, id="another argument"),
+        pytest.param({}, {"tool": "wire"}, False, id="another tool"),
+        pytest.param({}, {"contract": "v2"}, False, id="a changed tool"),
+        pytest.param({}, {"precondition": {"price": 2}}, False, id="another price"),
+    ],
+)
+@pytest.mark.parametrize("outcome", ["expired", "cancelled", "rejected"])
+def test_what_nearly_is_the_same_is_the_same(before, after, expected, *, outcome):
+    """People who said no, or nothing, are not asked once more for a blank or a capital."""
+    fields = {"tool": "pay", "contract": "", "precondition": {}}
+    changed = {name: after[name] for name in after if name in fields}
+    asked = question(digest="e", **{"args": {} if changed else after, **changed})
+    first = asks("3-0", "2-0 pay", digest="d", args=before)
+    told = answers("3-0", **({} if outcome == "rejected" else {"outcome": outcome}))
+    found = story(*ASKED[:2], first, ASKED[3], told, spoke("6-0 pay"))
+    assert bool(gate.closed_before(found, found.calls["6-0"], asked)) == expected
+
+
+def test_a_reason_may_want_exactly_that():
+    """Who rejects a call and says why is asked again about the call that follows from it."""
+    first = asks("3-0", "2-0 pay", digest="d", args={"to": "bo"})
+    told = answers("3-0", confirmed=False, reason="in capitals, please")
+    found = story(*ASKED[:2], first, ASKED[3], told, spoke("6-0 pay"))
+    call = found.calls["6-0"]
+    assert not gate.closed_before(found, call, question(digest="e", args={"to": "BO"}))
+    assert gate.closed_before(found, call, question(args={"to": "bo"}))
 
 
 def test_the_digest():
@@ -112,7 +170,14 @@ def test_the_digest():
         pytest.param(gate.waits("pay"), "waits for a person", id="waits"),
         pytest.param(gate.gone("pay"), "no longer available", id="gone"),
         pytest.param(gate.changed("pay"), "has changed", id="changed"),
-        pytest.param(gate.not_again("pay"), "just rejected", id="not again"),
+        *(
+            pytest.param(gate.not_again("pay", ToolConfirmation(outcome=told)), words, id=told)
+            for told, words in (
+                ("rejected", "just rejected"),
+                ("expired", "nobody answered in time"),
+                ("cancelled", "withdrawn or closed"),
+            )
+        ),
         pytest.param(gate.refused("pay", why="late"), "is over", id="late"),
         pytest.param(gate.refused("pay", why="digest"), "not what a person agreed", id="digest"),
         pytest.param(gate.refused("pay", why="void"), "its approval is void", id="void"),
