@@ -1,7 +1,11 @@
-"""Commands to one server in one round trip: a pipeline of redis-py without its bookkeeping.
+"""Connections to the one server that may be written to, and many commands in one round trip.
 
-Connections, their pool, parsing and retries are redis-py's. What its pipeline does besides (a timer
-for each answer, a task to clean up, statistics) costs more than all the rest of a trip.
+What a replica answers breaks its connection: after a failover the old primary may stay up as one,
+and only a new connection finds the new one behind the same name.
+
+A trip is a pipeline of redis-py without its bookkeeping. Connections, their pool, parsing and
+retries are redis-py's. What its pipeline does besides (a timer for each answer, a task to clean up,
+statistics) costs more than all the rest of a trip.
 """
 
 import asyncio
@@ -10,15 +14,46 @@ from functools import partial
 from typing import Any, cast
 
 import hiredis
-from redis.asyncio import Redis
+from redis.asyncio import Connection, Redis, SSLConnection
 from redis.exceptions import (
+    ConnectionError,  # noqa: A004
+    MasterDownError,
+    ReadOnlyError,
     ResponseError,
     TimeoutError,  # noqa: A004
 )
 
 from agents.runtime.slot.port import Command
 
+_ELSEWHERE = ("NOREPLICAS", "UNBLOCKED")
+"""What a server says besides that may not be, or has just ceased to be, the one to write to.
+
+LOADING is a broken connection to redis-py already.
+"""
+
 _pack: Callable[[Command], bytes] = cast(Any, hiredis).pack_command
+
+
+class _ToThePrimary:
+    """Breaks where another server has to be asked, so that redis-py connects and asks anew."""
+
+    async def read_response(self, *given: Any, **options: Any) -> Any:
+        """The next answer; raises ConnectionError for one that only another server can give."""
+        try:
+            return await cast(Any, super()).read_response(*given, **options)
+        except ResponseError as error:
+            known = isinstance(error, ReadOnlyError | MasterDownError)
+            if known or str(error).startswith(_ELSEWHERE):
+                raise ConnectionError(f"another server has to be asked: {error}") from error
+            raise
+
+
+class ToThePrimary(_ToThePrimary, Connection):
+    """A connection to one server."""
+
+
+class SecurelyToThePrimary(_ToThePrimary, SSLConnection):
+    """A connection to one server with TLS."""
 
 
 class Line:

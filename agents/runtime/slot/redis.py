@@ -12,6 +12,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
+from agents.runtime.slot.line import SecurelyToThePrimary, ToThePrimary
 from agents.runtime.slot.port import (
     NO_POSTS,
     SIZE,
@@ -54,8 +55,9 @@ def connect(
     """A client as slots need it; made inside the loop that uses it, closed with `aclose()`.
 
     `connections` is the most it opens (per node of a cluster); who needs one more waits five
-    seconds. Commands are tried again when the connection breaks, which is why every script may be
-    repeated. `verify=False` accepts a self-signed certificate behind `rediss://`, as Heroku has it.
+    seconds. Commands are tried again when the connection breaks, or leads to a replica, which is
+    why every script may be repeated. `verify=False` accepts a self-signed certificate behind
+    `rediss://`, as Heroku has it.
     """
     settings: dict[str, Any] = {
         "decode_responses": True,
@@ -69,6 +71,8 @@ def connect(
     if cluster:
         return RedisCluster.from_url(url, retry=retry, **settings)
     pool = cast(Any, BlockingConnectionPool).from_url(url, timeout=5, retry=retry, **settings)
+    secure = url.startswith("rediss://")
+    pool.connection_class = SecurelyToThePrimary if secure else ToThePrimary
     return Redis.from_pool(pool)
 
 

@@ -75,9 +75,7 @@ class Store:
                 answers = await self._exchange([_with_text(command) for command in commands])
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
-        for answer in answers:
-            if isinstance(answer, Exception):
-                _fail(answer)
+        _told(answers)
         return answers
 
     async def replicated(self, mark: Command, wait: Command) -> int:
@@ -93,9 +91,11 @@ class Store:
                     pipe.execute_command(*wait, target_nodes=node)
                 else:
                     pipe.execute_command(*wait)
-                return int((await pipe.execute())[1])
+                answers: list[Any] = await pipe.execute(raise_on_error=False)
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
+        _told(answers)
+        return int(answers[1])
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         if self._batches is not None:
@@ -137,7 +137,10 @@ def _with_text(command: Command) -> Command:
     return ("EVAL", _TEXT_OF[cast(str, command[1])], *command[2:])
 
 
-def _fail(error: Exception) -> None:
+def _told(answers: Sequence[Any]) -> None:
+    """Raise the first error among answers, as StoreUnavailable where asking again may help."""
+    error = next((answer for answer in answers if isinstance(answer, Exception)), None)
     if isinstance(error, _NO_ANSWER) or str(error).startswith(_NOT_NOW):
         raise StoreUnavailable(f"the store did not answer: {error}") from error
-    raise error
+    if error is not None:
+        raise error
