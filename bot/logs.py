@@ -77,13 +77,27 @@ _LOGGER = logging.getLogger("countersign")
 _AGENTS = logging.getLogger("agents")
 _USUAL = frozenset(vars(logging.makeLogRecord({})))
 _OURS = ("agents", "bot")
+_NAMED = (
+    *("password", "passwd", "passphrase", "pwd", "secret", "api_key", "apikey", "api-key"),
+    *("access_key", "access-key", "private_key", "auth_token", "access_token", "refresh_token"),
+)
 _SECRETS = re.compile(
-    r"xox[a-z]+-[\w-]+|xapp-[\w-]+|xwfp-[\w-]+"
-    r"|AIza[\w-]{20,}|\bsk-[\w-]{16,}|\bgh[pousr]_\w{16,}|github_pat_\w{16,}"
+    r"xox[a-z]+(?:\.xox[a-z]+)?-[\w-]+|xapp-[\w-]+|xwfp-[\w-]+"
+    r"|AIza[\w-]{20,}|\bsk-(?=[\w-]{0,60}\d)[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}"
+    r"|\bgh[pousr]_\w{16,}|github_pat_\w{16,}|\bglpat-[\w-]{16,}|\bnpm_\w{30,}|\bhf_\w{30,}"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,80}\.[\w-]{16,}"
+    r"|\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|hooks\.slack\.com/(?:services|triggers|actions|workflows)/[\w/-]+"
     r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"
-    r"|(?<=[Bb]earer )[\w.~+/=-]+"
+    r"|(?:(?<=[Bb]earer )|(?<=BEARER )|(?<=[Bb]asic ))"
+    r"(?=[\w.~+/-]{0,60}(?:\d|[a-z][A-Z]|=))[\w.~+/-]{6,}=*"
+    rf"|(?i:{'|'.join(f'(?<={name})' for name in _NAMED)})(?P<sign>[\"']?\s*[:=]\s*[\"']?)"
+    r"(?:(?<=\")(?:[^\"\\]|\\.)+|(?<=')[^']+|(?!null\b|true\b|false\b)[^\s\"',;&{}\[\]]+)",
+    re.DOTALL,
 )
+_MAYBE = re.compile(r"[-_:=@.]|A[KS]IA|AIza|EARER |earer |asic ")
+"""What is in every text that has a secret; most have nothing of it."""
 _PLAIN = re.compile(r"[^\s\"=\\]+")
 _bound: ContextVar[dict[str, object]] = ContextVar("bound", default={})  # noqa: B039 - never changed
 
@@ -117,9 +131,11 @@ def error(event: Event, **fields: object) -> None:
     _write(logging.ERROR, event, fields)
 
 
-def masked(text: str) -> str:
-    """The text with `***` for all that looks like a token, a key or a password."""
-    return _SECRETS.sub("***", text)
+def masked(text: str, *, by: str = "***") -> str:
+    """The text with something else for all that looks like a token, a key or a password."""
+    if not _MAYBE.search(text):
+        return text
+    return _SECRETS.sub(lambda found: (found["sign"] or "") + by, text)
 
 
 class Line(logging.Formatter):

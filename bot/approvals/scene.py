@@ -10,6 +10,8 @@ from bot.approvals.resolve import Defaults, chosen
 from bot.turns import Command, Thread, thread_of
 
 USER = "user"
+TALK_READ = 50
+"""Events among which it shows that people talked on."""
 
 STRANGE = ApprovalPolicy(approvers=("a tool that no policy is known for",))
 """Nobody has this name: what is missing is no leave for the default approvers."""
@@ -109,6 +111,12 @@ def beginning(events: Iterable[Event], event: Event) -> Event:
     ]
     own = [e for e in spoke if e.invocation_id == event.invocation_id]
     return (own[:1] or spoke[-1:] or [Event()])[0]
+
+
+def talked_since(approval: Approval, events: Iterable[Event]) -> bool:
+    """Whether people wrote in the conversation after a question that is still open."""
+    is_open = approval.status == "pending"
+    return is_open and any(talks(each) and each.version > approval.version for each in events)
 
 
 def talks(event: Event) -> bool:

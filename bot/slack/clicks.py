@@ -18,11 +18,13 @@ from bot import logs
 from bot.approvals.button import Button
 from bot.approvals.decide import Standing, decide
 from bot.approvals.decision import Decision, Outcome, is_elsewhere
+from bot.approvals.kin import kin
 from bot.approvals.policy import Act, Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
+from bot.approvals.scene import TALK_READ, talked_since
 from bot.slack.actions import APPROVE, FORM, REJECT
-from bot.slack.blocks.card import shows_all
+from bot.slack.blocks.card import around, shows_all
 from bot.slack.blocks.inputs import fields, label
 from bot.slack.blocks.rendered import Block, mentions
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
@@ -236,13 +238,22 @@ class Clicks:
             await self._open(click, reject_view(approval, click))
         elif click.action == FORM and shows_all(approval):
             await self._open(click, form_view(approval, click))
-        elif click.view:
-            view = everything_view(approval, click)
-            self._check(click, await self._replies.update_view(click.view, view))
         else:
-            await self._open(click, everything_view(approval, click))
-            if approval.status != "pending":
-                self._show_anew(key, click)
+            await self._show(click, key, approval)
+
+    async def _show(self, click: Click, key: SessionKey, approval: Approval) -> None:
+        """Show all of a call, and what its card tells of the rest of its conversation."""
+        view = await self._slot.read(key, parts=("approvals", "events"), window=TALK_READ)
+        among = readable(view.approvals).values() if view else ()
+        moved_on = talked_since(approval, view.events if view else ())
+        stands = kin(approval, among, moved_on=moved_on)
+        whole = everything_view(approval, click, around=around(approval, stands))
+        if click.view:
+            self._check(click, await self._replies.update_view(click.view, whole))
+            return
+        await self._open(click, whole)
+        if approval.status != "pending":
+            self._show_anew(key, click)
 
     def _show_anew(self, key: SessionKey, click: Click) -> None:
         """Have a card mended that kept its buttons though its request is over."""

@@ -1,15 +1,30 @@
-"""A call's arguments as they will run, for a person who decides about them."""
+"""What people decide about: cut to what a card has room for, and whole, in pages.
+
+Both are made of the same parts, so that nothing a card tells is missing where all can be read. The
+name of each argument is bold and its value is not, or stands in a box of its own: no text inside a
+value can pass for another argument.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
 from bot.approvals.request import Approval
 from bot.logs import masked
-from bot.slack.blocks.rendered import Block, preformatted, rich, said, section, user
-from bot.slack.text import cut, visible
+from bot.slack.blocks.rendered import (
+    Block,
+    paragraph,
+    preformatted,
+    rich,
+    said,
+    section,
+    small,
+    trusted,
+    user,
+)
+from bot.slack.text import chunks, cut, visible
 
 VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
@@ -17,8 +32,31 @@ COUNT_LIMIT = 40
 NAME_LIMIT = 100
 LINE_LIMIT = 60
 HIDDEN = "••••••"
+"""What stands for the value of a secret argument."""
+MASK = "••• masked •••"
+"""What stands for a part of a text that looks like a password or a key."""
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
+
+
+UNKNOWN = (
+    ":warning: *This was started and interrupted.* It may have happened. Please look, and say so:"
+    " it does not run again by itself."
+)
+CHANGED = "This was approved before, and is asked again because:"
+CONDITIONS = "It depends on this, which is looked at again right before it runs:"
+DECEIVING = (
+    "Some characters here are invisible or imitate others. They are spelled out, such as \\u{202E}."
+)
+MASKED = f"What looks like a password or a key is shown as {MASK}. It runs with the real one."
+HINT_LIMIT = 1_000
+CHANGES_LIMIT = 1_500
+CONDITIONS_LIMIT = 1_500
+PAGE = 18_000
+"""Characters of one page: a view may take 250 kB, and a character may take twelve bytes."""
+PIECE = 2_500
+PARTS = 40
+"""Parts of one block, and blocks of one page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +75,121 @@ class Argument:
     def long(self) -> bool:
         """Whether the value wants a box of its own."""
         return len(self.value) > 80 or "\n" in self.value
+
+    @property
+    def title(self) -> str:
+        """Its name as a person would write it, and whether the model left it out."""
+        return titled(self.name) + (" (default)" if self.default else "")
+
+
+def listed(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> list[Block]:
+    """The arguments as blocks, as much of them as there is room for."""
+    if not shown:
+        return [rich(section(said("It takes no arguments.")))]
+    kept = _cut(shown, room=room)
+    found = [part for each, pair in zip(shown, kept, strict=False) for part in _parts(each, *pair)]
+    if more := len(shown) - len(kept):
+        found.append(section(said(f"… and {more:,} more arguments", bold=True)))
+    return [rich(*found)]
+
+
+def all_fit(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> bool:
+    """Whether all of the arguments would be `listed`."""
+    return [(each.name, each.value) for each in shown] == _cut(shown, room=room)
+
+
+def _cut(shown: Sequence[Argument], *, room: int) -> list[tuple[str, str]]:
+    """As much of each name and value as there is room for, as long as there is room for any."""
+    kept: list[tuple[str, str]] = []
+    for argument in shown[:COUNT_LIMIT]:
+        if room < NAME_LIMIT:
+            break
+        name = cut(argument.name, NAME_LIMIT)
+        value = cut(argument.value, min(VALUE_LIMIT, room))
+        room -= len(value) + len(name)
+        kept.append((name, value))
+    return kept
+
+
+def titled(name: str) -> str:
+    """A Python name as a person would write it: `approved_days` is `Approved days`."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
+def in_one_line(shown: Sequence[Argument], limit: int) -> str:
+    """The arguments as `name: value, …`, for notifications and screen readers."""
+    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 200).split())}" for each in shown)
+    return cut(", ".join(pairs), limit)
+
+
+def _argument(name: str, value: JsonValue, *, default: bool = False) -> Argument:
+    """One argument of a call, or one thing that it depends on."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
+    if isinstance(value, float) and whole and str(value) != "-0.0":
+        value = int(value)
+    text = value or '""' if isinstance(value, str) else _spelled(value)
+    shown_name, odd_name = visible(name)
+    shown, odd = visible(masked(text, by=MASK))
+    return Argument(name=shown_name, value=shown, deceiving=odd or odd_name, default=default)
+
+
+def _spelled(value: JsonValue) -> str:
+    nested = isinstance(value, dict | list)
+    return json.dumps(value, ensure_ascii=False, indent=2) if nested else json.dumps(value)
+
+
+def _parts(argument: Argument, name: str, value: str) -> list[Block]:
+    """The parts of a block that show an argument, by as much as is shown of its name and value."""
+    default = " (default)" if argument.default else ""
+    bold = said(f"{titled(name)}{default}: ", bold=True)
+    if argument.long:
+        return [section(bold), preformatted(value)]
+    return [section(bold, said(value + "\n"))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Everything of a call that people decide about, made safe to read; nothing of it is cut.
+
+    `hint` is the tool's own question, empty where it says nothing that the rest does not.
+    """
+
+    heading: str
+    hint: str
+    changes: str
+    arguments: Sequence[Argument]
+    depends_on: Sequence[Argument]
+    deceiving: bool
+    masked: bool
+
+    @property
+    def fits(self) -> bool:
+        """Whether a card has room for all of it."""
+        return (
+            len(self.hint) <= HINT_LIMIT
+            and len(self.changes) <= CHANGES_LIMIT
+            and all_fit(self.arguments)
+            and all_fit(self.depends_on, room=CONDITIONS_LIMIT)
+        )
+
+
+def told(approval: Approval) -> Told:
+    """What there is to read of a call."""
+    texts = (approval.tool, _question(approval), *approval.changes)
+    safe = [visible(concealed(approval, each)) for each in texts]
+    tool, hint, *changes = (text for text, _ in safe)
+    shown, conditions = arguments(approval), depends_on(approval)
+    every = (*shown, *conditions)
+    return Told(
+        heading=titled(tool),
+        hint=hint,
+        changes="\n".join(f"• {' '.join(change.splitlines())}" for change in changes),
+        arguments=shown,
+        depends_on=conditions,
+        deceiving=any(odd for _, odd in safe) or any(each.deceiving for each in every),
+        masked=any(MASK in text for text, _ in safe) or any(MASK in each.value for each in every),
+    )
 
 
 def arguments(approval: Approval) -> list[Argument]:
@@ -69,7 +222,7 @@ def values(approval: Approval) -> dict[str, str]:
 
 def depends_on(approval: Approval) -> list[Argument]:
     """What a call depends on besides its arguments, without the values of secret ones."""
-    found = [_argument(name, value, default=False) for name, value in approval.precondition.items()]
+    found = [_argument(name, value) for name, value in approval.precondition.items()]
     return [replace(each, value=concealed(approval, each.value)) for each in found]
 
 
@@ -79,7 +232,7 @@ def concealed(approval: Approval, text: str) -> str:
     for leaf in sorted(kept, key=len, reverse=True):
         for spelled in (leaf, json.dumps(leaf, ensure_ascii=False)[1:-1]):
             text = text.replace(spelled, HIDDEN)
-    return masked(text)
+    return masked(text, by=MASK)
 
 
 def _leaves(value: JsonValue) -> list[str]:
@@ -91,44 +244,6 @@ def _leaves(value: JsonValue) -> list[str]:
     if value is None or value == "" or isinstance(value, bool):
         return []
     return [value if isinstance(value, str) else json.dumps(value)]
-
-
-def listed(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> tuple[list[Block], bool]:
-    """The arguments as blocks, and whether anything of them had to be left out."""
-    if not shown:
-        return [rich(section(said("It takes no arguments.")))], False
-    kept = _cut(shown, room=room)
-    parts = [part for pair in zip(shown, kept, strict=False) for part in _parts(*pair)]
-    if more := len(shown) - len(kept):
-        parts.append(section(said(f"… and {more:,} more arguments", bold=True)))
-    return [rich(*parts)], not _whole(shown, kept)
-
-
-def all_fit(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> bool:
-    """Whether all of the arguments would be `listed`."""
-    return _whole(shown, _cut(shown, room=room))
-
-
-def _whole(shown: Sequence[Argument], kept: Sequence[str]) -> bool:
-    return [argument.value for argument in shown] == kept
-
-
-def _cut(shown: Sequence[Argument], *, room: int) -> list[str]:
-    """As much of each value as there is room for, as long as there is room for any."""
-    kept: list[str] = []
-    for argument in shown[:COUNT_LIMIT]:
-        if room < NAME_LIMIT:
-            break
-        value = cut(argument.value, min(VALUE_LIMIT, room))
-        room -= len(value) + len(argument.name)
-        kept.append(value)
-    return kept
-
-
-def titled(name: str) -> str:
-    """A Python name as a person would write it: `approved_days` is `Approved days`."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 def summary(approval: Approval) -> Block:
@@ -143,32 +258,95 @@ def summary(approval: Approval) -> Block:
     return rich(what)
 
 
-def in_one_line(shown: Sequence[Argument], limit: int) -> str:
-    """The arguments as `name: value, …`, for notifications and screen readers."""
-    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 200).split())}" for each in shown)
-    return cut(", ".join(pairs), limit)
+def _question(approval: Approval) -> str:
+    """The tool's own question; the runtime's usual one says nothing that the card does not."""
+    hint = approval.hint.strip()
+    return "" if hint == f"May {approval.tool} run with these arguments?" else hint
 
 
-def _argument(name: str, value: JsonValue, *, default: bool) -> Argument:
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
-    if isinstance(value, float) and whole and str(value) != "-0.0":
-        value = int(value)
-    text = value or '""' if isinstance(value, str) else _spelled(value)
-    shown_name, odd_name = visible(name)
-    shown, odd = visible(masked(text))
-    return Argument(
-        name=cut(shown_name, NAME_LIMIT), value=shown, deceiving=odd or odd_name, default=default
-    )
+def asked_by(told: Told, approval: Approval, *, more: str = "") -> Block:
+    """What is asked, and by whom: all that a glance takes in."""
+    who = (said(", asked by "), user(approval.requester), said(more))
+    return rich(section(said(told.heading, bold=True), *who))
 
 
-def _spelled(value: JsonValue) -> str:
-    nested = isinstance(value, dict | list)
-    return json.dumps(value, ensure_ascii=False, indent=2) if nested else json.dumps(value)
+def shortly(told: Told, approval: Approval) -> list[Block]:
+    """As much of it as a card has room for."""
+    blocks: list[Block] = []
+    if told.changes:
+        blocks.append(paragraph(f"{CHANGED}\n{cut(told.changes, CHANGES_LIMIT)}"))
+    if approval.unknown:
+        blocks.append(trusted(UNKNOWN))
+    elif told.hint:
+        blocks.append(paragraph(cut(told.hint, HINT_LIMIT)))
+    blocks += listed(told.arguments)
+    if told.depends_on:
+        blocks += [small(before=CONDITIONS), *listed(told.depends_on, room=CONDITIONS_LIMIT)]
+    return [*blocks, *warnings(told)]
 
 
-def _parts(argument: Argument, value: str) -> list[Block]:
-    default = " (default)" if argument.default else ""
-    name = said(f"{titled(argument.name)}{default}: ", bold=True)
-    if argument.long:
-        return [section(name), preformatted(value)]
-    return [section(name, said(value + "\n"))]
+def pages(told: Told, approval: Approval) -> list[list[Block]]:
+    """All of it, as the blocks of one page after the other."""
+    found: list[list[Block]] = [[]]
+    room = PAGE
+    for block, size in _blocks(told, approval):
+        if size > room or len(found[-1]) >= PARTS:
+            found.append([])
+            room = PAGE
+        found[-1].append(block)
+        room -= size
+    return found
+
+
+def warnings(told: Told) -> list[Block]:
+    """What to know about how all of it is shown."""
+    found = [small(f":warning: {DECEIVING}")] if told.deceiving else []
+    return found + ([small(f":lock: {MASKED}")] if told.masked else [])
+
+
+def _blocks(told: Told, approval: Approval) -> Iterator[tuple[Block, int]]:
+    """The blocks of a whole call, with the length of each."""
+    for block in (*([trusted(UNKNOWN)] if approval.unknown else []), *warnings(told)):
+        yield block, 0
+    texts = {CHANGED: told.changes, "The tool says:": told.hint}
+    for name, text in texts.items():
+        if text:
+            yield from _joined(_boxes(name, text))
+    if not told.arguments:
+        yield listed(())[0], 0
+    yield from _joined(_whole(told.arguments))
+    if told.depends_on:
+        yield small(before=CONDITIONS), 0
+        yield from _joined(_whole(told.depends_on))
+
+
+def _whole(shown: Sequence[Argument]) -> Iterator[tuple[list[Block], int]]:
+    for each in shown:
+        if len(each.name) + len(each.value) <= PIECE:
+            yield _parts(each, each.name, each.value), len(each.name) + len(each.value)
+        else:
+            yield from _boxes(f"{each.title}:", each.value)
+
+
+def _boxes(name: str, text: str) -> Iterator[tuple[list[Block], int]]:
+    """A long text in boxes, each with its name and its number."""
+    heads, boxes = list(chunks(name, PIECE)), list(chunks(text, PIECE))
+    for head in heads[:-1]:
+        yield [section(said(head, bold=True))], len(head)
+    for number, box in enumerate(boxes, start=1):
+        place = f" ({number} of {len(boxes)})" if len(boxes) > 1 else ""
+        yield [section(said(heads[-1] + place, bold=True)), preformatted(box)], len(box)
+
+
+def _joined(each: Iterator[tuple[list[Block], int]]) -> Iterator[tuple[Block, int]]:
+    """As many parts in one block as it may have."""
+    kept: list[Block] = []
+    size = 0
+    for more, length in each:
+        if kept and (size + length > PIECE or len(kept) >= PARTS):
+            yield rich(*kept), size
+            kept, size = [], 0
+        kept += more
+        size += length
+    if kept:
+        yield rich(*kept), size

@@ -1,7 +1,6 @@
 """The card on which people approve or reject one call."""
 
 import json
-from dataclasses import dataclass
 
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
@@ -9,14 +8,13 @@ from bot.approvals.request import Approval, against, late
 from bot.approvals.terms import Policy
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
-    Argument,
-    all_fit,
-    arguments,
+    Told,
+    asked_by,
     concealed,
-    depends_on,
     in_one_line,
-    listed,
+    shortly,
     titled,
+    told,
     values,
 )
 from bot.slack.blocks.entered import Entry, entered
@@ -44,36 +42,15 @@ from bot.slack.blocks.rendered import (
 )
 from bot.slack.text import cut, escaped, visible
 
-UNKNOWN = (
-    ":warning: *This was started and interrupted.* It may have happened. Please look, and say so:"
-    " it does not run again by itself."
-)
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
 UNSAVED = (
     ":warning: This bot's memory is not saved to disk, or not kept when it is full: its store may "
     "forget this request."
 )
-HINT_LIMIT = 1_000
 ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
-CHANGES_LIMIT = 1_500
-CONDITIONS = "It depends on this, which is looked at again right before it runs:"
-CONDITIONS_LIMIT = 1_500
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
-WARNING = (
-    "Some characters here are invisible or imitate others. They are spelled out, such as \\u{202E}."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """What the model wrote, made safe to read."""
-
-    hint: str
-    arguments: list[Argument]
-    depends_on: list[Argument]
-    deceiving: bool
 
 
 def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") -> Rendered:
@@ -82,25 +59,21 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
     `kin` is how it stands among the others of its conversation; `result` is what the call brought,
     once it ran.
     """
-    told = _told(approval)
+    call = told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
-    call, left_out = listed(told.arguments)
-    conditions, more_left_out = _conditions(told.depends_on)
-    left_out = left_out or more_left_out
-    blocks = [_what(approval, kin), *_changes(approval), *_hint(approval, told), *call, *conditions]
-    if told.deceiving:
-        blocks.append(small(f":warning: {WARNING}"))
+    equal = f" ({kin.place} of {kin.of} identical calls)" if kin.of > 1 else ""
+    blocks = [asked_by(call, approval, more=equal), *shortly(call, approval)]
     blocks += _beside(approval, kin, is_open=is_open)
-    blocks += _open(approval, left_out=left_out) if is_open else _closed(approval, result)
-    if left_out and not is_open:
+    blocks += _open(approval, whole=call.fits) if is_open else _closed(approval, result)
+    if not is_open and not call.fits:
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
     ending = _terms(approval) if is_open else outcome(approval)
-    return Rendered(_text(approval, told, ending), blocks)
+    return Rendered(_text(approval, call, ending), blocks)
 
 
 def shows_all(approval: Approval) -> bool:
-    """Whether the card has all of the call, so that it can be approved there."""
-    return all_fit(arguments(approval)) and all_fit(depends_on(approval), room=CONDITIONS_LIMIT)
+    """Whether the card has all of what is decided about, so that it can be approved there."""
+    return told(approval).fits
 
 
 def withheld(approval: Approval, *, now: int) -> Rendered:
@@ -120,41 +93,11 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
     return Rendered(text, [rich(asks), small(_terms(approval)), *_unsaved(approval), buttons])
 
 
-def _told(approval: Approval) -> _Told:
-    hint, odd = visible(concealed(approval, approval.hint.strip()))
-    shown, conditions = arguments(approval), depends_on(approval)
-    deceiving = any(each.deceiving for each in (*shown, *conditions))
-    return _Told(hint, shown, conditions, odd or deceiving)
-
-
-def _what(approval: Approval, kin: Kin) -> Block:
-    """What is asked, and by whom: all that a glance takes in."""
-    equal = f" ({kin.place} of {kin.of} identical calls)" if kin.of > 1 else ""
-    return rich(
-        section(
-            said(titled(visible(approval.tool)[0]), bold=True),
-            said(", asked by "),
-            user(approval.requester),
-            said(equal),
-        )
-    )
-
-
-def _hint(approval: Approval, told: _Told) -> list[Block]:
-    """The tool's own question; the runtime's usual one says nothing that the card does not."""
-    if approval.unknown:
-        return [trusted(UNKNOWN)]
-    usual = f"May {approval.tool} run with these arguments?"
-    return [paragraph(cut(told.hint, HINT_LIMIT))] if told.hint not in ("", usual) else []
-
-
-def _changes(approval: Approval) -> list[Block]:
-    """What is different since people agreed to this call before."""
-    if not approval.changes:
-        return []
-    lines = "\n".join(f"• {visible(concealed(approval, change))[0]}" for change in approval.changes)
-    told = f"This was approved before, and is asked again because:\n{lines}"
-    return [paragraph(cut(told, CHANGES_LIMIT))]
+def around(approval: Approval, kin: Kin) -> list[Block]:
+    """What a card tells besides the call: how it stands among others, and who may decide it."""
+    is_open = approval.status == "pending"
+    terms = [small(_terms(approval)), *_unsaved(approval)] if is_open else []
+    return [*_beside(approval, kin, is_open=is_open), *terms]
 
 
 def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
@@ -170,15 +113,7 @@ def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
     return blocks
 
 
-def _conditions(shown: list[Argument]) -> tuple[list[Block], bool]:
-    """What the call depends on, and whether anything of it had to be left out."""
-    if not shown:
-        return [], False
-    conditions, left_out = listed(shown, room=CONDITIONS_LIMIT)
-    return [small(before=CONDITIONS), *conditions], left_out
-
-
-def _open(approval: Approval, *, left_out: bool) -> list[Block]:
+def _open(approval: Approval, *, whole: bool) -> list[Block]:
     """What a card has while it can be decided: terms, inputs, buttons.
 
     A call that does not fit is approved where all of it can be read, behind "Show everything".
@@ -186,7 +121,7 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
     form = inputs(approval)
     fits = len(form) <= INPUTS_LIMIT and _size(form) <= INPUTS_TEXT_LIMIT
     value = encode(approval)
-    if left_out:
+    if not whole:
         agree = button("Show everything", action=SHOW, value=value, style="primary")
     elif fits:
         agree = button("Approve", action=APPROVE, value=value, style="primary")
@@ -199,15 +134,10 @@ def _open(approval: Approval, *, left_out: bool) -> list[Block]:
             agree | {"text": plain("It did not, run it")} if agree["action_id"] != SHOW else agree,
             button("Leave it", action=REJECT, value=value),
         ]
-    form = form if fits and not left_out else []
+    form = form if fits and whole else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
     told = small(_terms(approval), before=_then(approval))
     return [*form, told, *_unsaved(approval), buttons]
-
-
-def _unsaved(approval: Approval) -> list[Block]:
-    """That the store may forget what is asked here."""
-    return [small(UNSAVED)] if approval.unsaved else []
 
 
 def _then(approval: Approval) -> str:
@@ -274,6 +204,11 @@ def _demands(policy: Policy) -> str:
     return f"it takes {', and '.join(rules)}"
 
 
+def _unsaved(approval: Approval) -> list[Block]:
+    """That the store may forget what is asked here."""
+    return [small(UNSAVED)] if approval.unsaved else []
+
+
 def _show(approval: Approval) -> Block:
     return button("Show everything", action=SHOW, value=encode(approval))
 
@@ -282,11 +217,11 @@ def _size(blocks: list[Block]) -> int:
     return len(json.dumps(blocks, ensure_ascii=False))
 
 
-def _text(approval: Approval, told: _Told, ending: str) -> str:
+def _text(approval: Approval, call: Told, ending: str) -> str:
     """The card in one paragraph; facts first, since a notification shows its beginning only."""
-    tool, agent = visible(approval.tool)[0], visible(approval.agent)[0]
-    call = in_one_line(told.arguments, 500) or "no arguments"
-    hint = cut(told.hint, 300)
-    what = escaped(titled(cut(tool, 60)))
-    about = escaped(f"through {cut(agent, 60)}: {call}. {hint}".strip())
-    return cut(f"{what}, asked by {mention(approval.requester)} {about} {ending}", TEXT_LIMIT)
+    agent = cut(visible(approval.agent)[0], 60)
+    shown = in_one_line(call.arguments, 500) or "no arguments"
+    hint = "" if approval.unknown else cut(call.hint, 300)
+    about = escaped(f"through {agent}: {shown}. {hint}".strip())
+    what = f"{escaped(cut(call.heading, 60))}, asked by {mention(approval.requester)}"
+    return cut(f"{what} {about} {ending}", TEXT_LIMIT)

@@ -1,22 +1,21 @@
 """The modals: a reason, a form, a whole call, and a sentence."""
 
 import json
+from collections.abc import Sequence
 
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import APPROVE, DECIDE, REASON, REJECT, SHOW
-from bot.slack.blocks.arguments import arguments, concealed, depends_on, summary
+from bot.slack.blocks.arguments import Told, asked_by, concealed, pages, summary, told
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
 from bot.slack.payloads import Click
-from bot.slack.text import chunks, visible
+from bot.slack.text import visible
 
-PAGE = 20_000
-"""Characters of one page: a view may take 250 kB, and a character may take twelve bytes."""
-PIECE = 2_500
 REASON_LIMIT = 1_000
-LOOK = "This was started and interrupted. It may have happened; it does not run again by itself."
 INPUTS_LIMIT = 95
+BLOCKS_LIMIT = 92
+"""Blocks beside what stands on each page, out of the hundred of a view."""
 
 
 def reject_view(approval: Approval, click: Click) -> Block:
@@ -48,42 +47,59 @@ def form_view(approval: Approval, click: Click) -> Block:
     )
 
 
-def everything_view(approval: Approval, click: Click) -> Block:
-    """A call with all of its arguments, word for word, a page at a time; the last one approves."""
-    pages = list(chunks(_whole(approval), PAGE)) or [" "]
-    page = min(max(click.page, 0), len(pages) - 1)
-    last = len(pages) - 1
-    blocks = [paragraph(piece) for piece in chunks(pages[page], PIECE)]
+def everything_view(approval: Approval, click: Click, *, around: Sequence[Block] = ()) -> Block:
+    """All that a card tells, word for word, a page at a time; the last one approves.
+
+    `around` is what its card tells besides the call.
+    """
+    is_open = approval.status == "pending"
+    call = told(approval)
+    whole = pages(call, approval)
+    form = inputs(approval, modal=True)[:INPUTS_LIMIT] if is_open else []
+    if len(whole[-1]) + len(form) > BLOCKS_LIMIT:
+        whole.append([])
+    last = len(whole) - 1
+    page = min(max(click.page, 0), last)
+    head = [_asked(call, approval), *around] if page == 0 else []
+    blocks = [*head, *whole[page]]
+    if last:
+        blocks = [_where(page, last, is_open=is_open), *blocks, _turns(page, last, approval)]
+    if not is_open or page < last:
+        return _modal("The whole call", blocks) | {"private_metadata": _metadata(click, APPROVE)}
+    return _deciding(
+        "The whole call",
+        click=click,
+        act=APPROVE,
+        submit=_yes(approval),
+        blocks=[*blocks, *form],
+    )
+
+
+def _asked(call: Told, approval: Approval) -> Block:
+    """Who wants to call what for whom."""
+    agent = visible(concealed(approval, approval.agent))[0]
+    return asked_by(call, approval, more=f" through {agent}")
+
+
+def _where(page: int, last: int, *, is_open: bool) -> Block:
+    """Which page it is, and where it is approved."""
+    more = " It is approved on the last one." if is_open and page < last else ""
+    return paragraph(f"Page {page + 1} of {last + 1}.{more}")
+
+
+def _turns(page: int, last: int, approval: Approval) -> Block:
+    """The buttons that turn pages."""
     turns = [
         button(name, action=f"{SHOW}:{to}", value=f"{encode(approval)}#{to}")
         for name, to in (("Earlier", page - 1), ("Later", page + 1))
         if 0 <= to <= last
     ]
-    if turns:
-        more = " It is approved on the last one." if approval.status == "pending" else ""
-        where = paragraph(f"Page {page + 1} of {len(pages)}.{more if page < last else ''}")
-        blocks = [where, *blocks, actions(*turns, block_id=f"page:{page}")]
-    if approval.status != "pending" or page < last:
-        return _modal("The whole call", blocks) | {"private_metadata": _metadata(click, APPROVE)}
-    blocks += inputs(approval, modal=True)[: INPUTS_LIMIT - len(blocks)]
-    return _deciding(
-        "The whole call", click=click, act=APPROVE, submit=_yes(approval), blocks=blocks
-    )
+    return actions(*turns, block_id=f"page:{page}")
 
 
 def told_view(sentence: str) -> Block:
     """One sentence of mrkdwn for the person who submitted a modal."""
     return _modal("Countersign", [trusted(sentence)])
-
-
-def _whole(approval: Approval) -> str:
-    told = [f"{approval.agent} wants to call {approval.tool}.", approval.hint]
-    if approval.unknown:
-        told.insert(0, LOOK)
-    head = "\n\n".join(visible(concealed(approval, each))[0] for each in told if each)
-    shown = (*arguments(approval), *depends_on(approval))
-    listed = (f"{each.name}:\n{each.value}" for each in shown)
-    return "\n\n".join([head, *listed])
 
 
 def _yes(approval: Approval) -> str:

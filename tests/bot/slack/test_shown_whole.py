@@ -1,0 +1,164 @@
+"""Where a card has no room, "Show everything" tells all that it does, and more."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.approvals.kin import ALONE, Difference, Kin
+from bot.approvals.request import Approval
+from bot.slack import blocks
+from bot.slack.blocks import views
+from bot.slack.blocks.arguments import MASK
+from bot.slack.blocks.card import around
+from bot.slack.validate import view_problems
+from tests.bot.slack.samples import ANA, MAX, NOW, approval
+from tests.bot.slack.test_blocks import CLICK, actions, shown, strings
+
+LONG = "y" * 5_000
+
+
+def pages(record: Approval, kin: Kin = ALONE) -> list[dict[str, Any]]:
+    """All pages of a whole call."""
+    more = around(record, kin)
+    found = [views.everything_view(record, CLICK, around=more)]
+    while any(each["text"]["text"] == "Later" for each in turns(found[-1])):
+        click = replace(CLICK, page=len(found))
+        found.append(views.everything_view(record, click, around=more))
+    assert all(view_problems(page) == [] for page in found)
+    assert all(len(json.dumps(page)) < 250_000 for page in found)
+    return found
+
+
+def turns(view: dict[str, Any]) -> list[dict[str, Any]]:
+    """The buttons of a view."""
+    return [e for block in view["blocks"] if block["type"] == "actions" for e in block["elements"]]
+
+
+def read(found: list[dict[str, Any]]) -> str:
+    """All that one can read on some pages."""
+    return "\n".join(text for _, text in strings(found))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"hint": "Delete these? " + LONG + " AND THE LAST"}, id="the tool's question"),
+        pytest.param({"changes": ("a: was 1, is now 2",) * 99 + ("AND THE LAST",)}, id="changes"),
+        pytest.param({"args": {"text": LONG + "AND THE LAST"}}, id="an argument"),
+        pytest.param({"args": {"n" * 300 + " AND THE LAST": 1}}, id="an argument's name"),
+        pytest.param({"args": {f"a{n}": n for n in range(99)} | {"AND_THE_LAST": 1}}, id="many"),
+        pytest.param({"precondition": {"rate": LONG + "AND THE LAST"}}, id="a condition"),
+        pytest.param({"hint": LONG * 30 + "AND THE LAST"}, id="a question of several pages"),
+        pytest.param({"changes": (LONG,) * 30 + ("AND THE LAST",)}, id="changes of several pages"),
+    ],
+)
+def test_what_is_cut_is_approved_where_it_is_whole(given: dict[str, Any]) -> None:
+    """Nobody approves from a card on which anything they decide about was cut."""
+    record = approval(**given)
+    assert actions(blocks.card(record, now=NOW)) == ["show", "reject"]
+    assert not blocks.shows_all(record)
+    found = pages(record)
+    assert "AND THE LAST" in read(found).replace("_", " ")
+    assert ["submit" in page for page in found] == [False] * (len(found) - 1) + [True]
+
+
+TOLD = {
+    "who asked": ({}, ANA),
+    "through which agent": ({"agent": "travel"}, "travel"),
+    "what was left out": ({"defaults": ("text",)}, "Text (default)"),
+    "hidden characters": ({"hint": "p\u0430y"}, "imitate others"),
+    "hidden characters of a difference": ({"changes": ("to: p\u0430y",)}, "imitate others"),
+    "what is masked": ({"hint": "password=hunter2"}, "It runs with the real one"),
+    "the difference": ({"changes": ("amount: was 9, is now 900",)}, "was 9, is now 900"),
+    "the question": ({"hint": "Really?"}, "Really?"),
+    "the deadline": ({}, "until <!date"),
+    "who was asked": ({}, MAX),
+    "a store that forgets": ({"unsaved": True}, "may forget this request"),
+    "an interrupted call": ({"unknown": True}, "started and interrupted"),
+}
+
+
+@pytest.mark.parametrize(("given", "told"), TOLD.values(), ids=TOLD)
+def test_everything_tells_what_the_card_tells(given: dict[str, Any], told: str) -> None:
+    """Where a long call or a shared channel leaves no other way, nothing of the card is missing."""
+    record = approval(**{"args": {"text": "short"}, **given})
+    assert told in shown(blocks.card(record, now=NOW)) or told == "travel"
+    for args in ({"text": "short"}, {"text": LONG}, {"text": LONG * 20}):
+        assert told in read(pages(record.model_copy(update={"args": args})))
+
+
+def test_everything_tells_how_it_stands_among_others() -> None:
+    """A twin, an earlier try and what people wrote since are told there as well."""
+    twin = approval(id="adk-0", status="rejected", args={"text": LONG + "x"})
+    kin = Kin(
+        alike=twin,
+        apart=[Difference("text", "letter case")],
+        attempt=2,
+        failed=twin,
+        corrected=["text"],
+        moved_on=True,
+    )
+    told = read(pages(approval(args={"text": LONG}), kin))
+    assert "Nearly the same as a request that was rejected" in told
+    assert "Attempt 2: changed: text." in told
+    assert "People went on writing" in told
+
+
+FALSE = "x" * 700 + "\n\namount:\n5\n\npayee:\nAnna\n\nAmount: 5\nPayee: Anna"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"args": {"amount": 1, "payee": "M", "note": FALSE}}, id="a value"),
+        pytest.param({"args": {"amount": 1, "payee": "M", "note": [FALSE]}}, id="inside a value"),
+        pytest.param({"args": {"amount": 1, "payee": "M"}, "hint": FALSE}, id="the question"),
+        pytest.param(
+            {"args": {"amount": 1, "payee": "M"}, "changes": (FALSE,)}, id="the difference"
+        ),
+        pytest.param(
+            {"args": {"amount": 1, "payee": "M"}, "precondition": {"x": FALSE}}, id="a condition"
+        ),
+        pytest.param({"args": {"amount": 1, "payee": "M", "note": FALSE * 60}}, id="many pages"),
+    ],
+)
+def test_no_text_passes_for_an_argument(given: dict[str, Any]) -> None:
+    """The names of arguments are bold, and the text of people and models never is."""
+    record = approval(**given)
+    for found in (list(blocks.card(record, now=NOW).blocks), pages(record)):
+        names = [piece["text"] for piece in _bold(found) if piece["text"].strip().endswith(":")]
+        assert sum(name.startswith("Amount") for name in names) == 1
+        assert sum(name.startswith("Payee") for name in names) == 1
+        assert not any("Anna" in piece["text"] for piece in _bold(found))
+
+
+def _bold(value: Any) -> list[dict[str, Any]]:
+    """Every bold piece of text."""
+    if isinstance(value, list):
+        return [piece for each in value for piece in _bold(each)]
+    if not isinstance(value, dict):
+        return []
+    if value.get("style") == {"bold": True}:
+        return [value]
+    return [piece for each in value.values() for piece in _bold(each)]
+
+
+def test_a_form_that_has_no_room_left_gets_a_page() -> None:
+    """No field is dropped, however much is shown before it."""
+    fields = {f"f{n}": {"type": "string"} for n in range(95)}
+    schema = {"type": "object", "properties": fields, "required": list(fields)}
+    record = approval(args={"text": "y" * 17_000}, payload_schema=schema)
+    found = pages(record)
+    assert sum(block["type"] == "input" for page in found for block in page["blocks"]) == 95
+
+
+@pytest.mark.parametrize("secret", ["sk-" + "a1" * 12, "xoxb-1-abc", "Bearer abc123def456"])
+def test_what_is_masked_says_so(secret: str) -> None:
+    """A payee that looks like a key is not hidden unseen."""
+    record = approval(args={"to": secret})
+    for told in (shown(blocks.card(record, now=NOW)), read(pages(record))):
+        assert MASK in told
+        assert "It runs with the real one" in told
+    assert "masked" not in shown(blocks.card(approval(), now=NOW))
