@@ -18,7 +18,7 @@ from bot.slack.blocks.result import brought
 from bot.slack.blocks.ticket import ticket
 from bot.slack.endings import Posted
 from bot.slack.replies import Replies
-from bot.turns import Spot, Thread
+from bot.turns import Spot, Thread, thread_of
 
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
@@ -119,13 +119,25 @@ class Display:
     def _prompt(self, post: Post) -> Message:
         """A line under a card; only what an operator did is told once the question is closed."""
         approval, kind, spot = self.approval(post), kind_of(post), self.spot(post)
-        under = Thread(spot.channel, spot.ts)
         if approval is None or not spot.ts:
-            return Message(under, [])
-        if (approval.status == "pending") == (kind == "ruling"):
+            return Message(Thread(spot.channel), [])
+        under = self._under(approval, post)
+        at_home = kind == "moved_on" and under == thread_of(self._key)
+        if at_home or (approval.status == "pending") == (kind == "ruling"):
             return Message(under, [])
         by = str(post.body.get("by") or "")
         return Message(under, [prompt(approval, kind=kind, by=by)])
+
+    def _under(self, approval: Approval, post: Post) -> Thread:
+        """The thread below a card: Slack takes replies to a thread's first message only.
+
+        A card that lives in a thread was put there, or nobody could post where it was to go.
+        """
+        spot, home = self.spot(post), thread_of(self._key)
+        put = next((copy for copy in approval.copies if copy.post == post.after), None)
+        moved = put is not None and put.channel != spot.channel == home.channel
+        inside = home.ts if moved else put.thread_ts if put else ""
+        return Thread(spot.channel, inside or spot.ts)
 
     async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
         """A card or the line in the thread, as the record is now, for those in a channel."""
