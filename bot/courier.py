@@ -50,7 +50,8 @@ class Courier:
             piece_id = f"{post_id}/{number}" if number else post_id
             result = await self._once(piece_id, there, piece, doubtful=owed in self.doubtful)
             if not isinstance(result, Posted):
-                self.doubtful.add(owed)
+                if number or not isinstance(result, Retry):
+                    self.doubtful.add(owed)
                 return result
             first = first if number else result
         return first

@@ -143,7 +143,11 @@ class Display:
         """A card or the line in the thread, as the record is now, for those in a channel."""
         shared = await self._replies.shared(channel)
         if kind.startswith("asked"):
-            return asked(approval, now=self.now, shared=shared, name=self._name)
+            nobody = bool(approval.copies) and not any(
+                c.post in self.places for c in approval.copies
+            )
+            name = self._name
+            return asked(approval, now=self.now, shared=shared, nobody=nobody, name=name)
         if shared:
             await self._note(approval, channel, hides=True)
             return withheld(approval, now=self.now)

@@ -5,21 +5,25 @@ already is looked for by its metadata first. What Slack will never take, or nobo
 said in the thread of the request and struck off; what Slack may take later stays owed.
 """
 
+import asyncio
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import islice
 from typing import Protocol
 
-from agents import Held, Post, Record, SessionConflict, SessionKey, Slot
+from agents import Held, Post, Record, SessionConflict, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.kin import near
 from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.request import Approval
+from bot.approvals.terms import is_person
 from bot.courier import Courier
 from bot.display import Display, Message
 from bot.slack import blocks
-from bot.slack.blocks import Rendered
+from bot.slack.blocks import Rendered, elsewhere
 from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
 from bot.slack.replies import Replies
 from bot.tries import Tries
@@ -34,6 +38,9 @@ SHARE = 2 / 3
 looks for it when it has long been there."""
 SAVE_AGAIN = 2.0
 """Seconds until it is asked again whether an outcome is on the other servers too."""
+LOOKING = ("conversations.replies", "conversations.history")
+"""What a post is looked for with: Slack limits that for all channels together."""
+OPENING = "conversations.open"
 UPDATES = ("card_update", "asked_update", "ticket_update")
 DECIDED = ("approved", "rejected", "cancelled")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
@@ -41,6 +48,10 @@ UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 NOT_SHOWN = (
     "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
 )
+
+
+TRIED = "Slack did not take it, however often I tried."
+NOR_HERE = "Slack takes no messages of mine in the conversation either, so nobody was asked there."
 
 
 class Limits(Protocol):
@@ -92,7 +103,7 @@ class Outbox:
         self.tries.forget(time.monotonic())
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
-        debt.doubtful.update(held.owed)
+        debt.doubtful.update(islice(held.owed, 1))  # no post is made before the last is struck off
         debt.near = partial(near, held.story)
         debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
         if held.owed or any(call.request for call in held.story.open.values()):
@@ -113,7 +124,8 @@ class Debt:
     """What is owed in one session, for as long as this process works on it.
 
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
-    before the oldest one can be tried again, None while nothing stands in the way. `owed` are posts
+    before the oldest one can be tried again, None while nothing stands in the way; `left` is how
+    many of them are left. `owed` are posts
     that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
     session's as they were when last looked at, which is done only where a post is about more than
     its own words. What became of approvals is shown once it is `saved`; `saving` are the posts in
@@ -125,6 +137,10 @@ class Debt:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
         self.wait: float | None = None
+        self._wait_over = 0.0
+        self._paying = asyncio.Lock()
+        self._lasts = False
+        self._later: asyncio.Task[None] | None = None
         self.posts: list[Post] = []
         self.owed: dict[str, Post] = {}
         self.paid: dict[str, str | None] = {}
@@ -149,7 +165,7 @@ class Debt:
 
     async def look(self) -> None:
         """Read what is owed, and the records that posts are shown from; at first those near too."""
-        await self.strike()
+        await self._strike()
         asked = time.monotonic()
         only = () if self._looked else self.near()
         view = await self._slot.read(self.key, parts=("posts", "approvals"), only=only)
@@ -193,9 +209,42 @@ class Debt:
 
     async def strike(self) -> None:
         """Strike off what was paid."""
+        async with self._paying:
+            await self._strike()
+
+    async def _strike(self) -> None:
         if self.paid:
             await self._slot.posted(self.key, dict(self.paid))
             self.paid.clear()
+
+    @asynccontextmanager
+    async def lasting(self) -> AsyncGenerator[None]:
+        """For as long as the block lasts, pay what has to wait as soon as the wait is over."""
+        self._lasts = True
+        self._pay_in_time()
+        try:
+            yield
+            async with self._paying:  # a call that has begun may end
+                self._lasts = False
+        finally:
+            self._lasts = False
+            if self._later:
+                self._later.cancel()
+                await asyncio.wait({self._later})
+        if self._later and not self._later.cancelled():
+            self._later.result()
+
+    async def _pay_later(self) -> None:
+        """Pay until nothing has to wait; what goes wrong the turn meets, too."""
+        with suppress(StoreUnavailable, SessionConflict):
+            while self.left is not None:
+                await asyncio.sleep(self.left)
+                await self.pay(look=True)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left to wait; None while nothing stands in the way."""
+        return None if self.wait is None else max(0.0, self._wait_over - time.monotonic())
 
     async def pay(self, *, look: bool = False) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand.
@@ -203,19 +252,24 @@ class Debt:
         With `look` others may have made posts owed. The last one is left for `strike`, or for who
         gives the session back.
         """
-        if self.wait is not None:
-            return
+        async with self._paying:
+            if self.left:
+                return
+            waited, self.wait = self.wait is not None, None
+            await self._pay_all(look=look or waited)
+
+    async def _pay_all(self, *, look: bool) -> None:
         self.posts = list(self.owed.values())
         self.owed.clear()
         if look or not all(map(_stands_alone, self.posts)):
             await self.look()
         newest = {post.after: post.id for post in self.posts if kind_of(post) in UPDATES}
         for post in self.posts:
-            await self.strike()
+            await self._strike()
             if newest.get(post.after, post.id) != post.id and kind_of(post) in UPDATES:
                 result: Result = Posted("")  # a later one shows the same record
             else:
-                result = await self._unsaved(post) or await self._within_limits(post)
+                result = await self._unsaved(post) or await self._tried(post)
             if isinstance(result, Retry | Uncertain) or _is_owed(result):
                 self._put_off(post, result)
                 return
@@ -262,7 +316,27 @@ class Debt:
                 self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
             case Posted():
                 return
+        self._wait_over = now + (self.wait or 0.0)
         logs.warning("outbox.retried", post=post.id, why=why, wait_s=self.wait)
+        self._pay_in_time()
+
+    def _pay_in_time(self) -> None:
+        idle = self._later is None or self._later.done()
+        if self._lasts and self.wait is not None and idle:
+            self._later = asyncio.create_task(self._pay_later())
+
+    async def _tried(self, post: Post) -> Result:
+        """Pay one post; what Slack neither took nor refused for hours counts as refused."""
+        result = await self._within_limits(post)
+        enough = self._tries.enough(self.key, post.id, now=time.monotonic())
+        if not (enough and isinstance(result, Uncertain)):
+            return result
+        refused = Refused(result.why, "operator", TRIED)
+        if kind_of(post) in UPDATES:
+            logs.error("outbox.refused", post=post.id, code=refused.code, todo=TRIED)
+            return Posted("")
+        message = await self._display.message(post)
+        return await self._fall_back(post, refused, message, enough=True)
 
     async def _within_limits(self, post: Post) -> Result:
         """Pay one post unless Slack wants it later, and have everybody know when it does."""
@@ -270,11 +344,17 @@ class Debt:
             return await self._pay(post)
         channel = self._display.spot(post).channel or thread_to(post).channel
         method = "chat.update" if kind_of(post) in UPDATES else "chat.postMessage"
-        if wait := self._limits.held_off(method, channel):
+        needed = [(method, channel)]
+        if is_person(channel):
+            needed.append((OPENING, ""))
+        if post.id in self.doubtful and method != "chat.update":
+            needed += [(each, "") for each in LOOKING]
+        if wait := max(self._limits.held_off(*each) for each in needed):
             return Retry(wait)
         result = await self._pay(post)
-        if isinstance(result, Retry):
-            await self._limits.hold_off(method, channel, seconds=result.after_s)
+        if isinstance(result, Retry) and result.method:
+            where = channel if result.method == method else ""
+            await self._limits.hold_off(result.method, where, seconds=result.after_s)
         return result
 
     async def _pay(self, post: Post) -> Result:
@@ -331,28 +411,49 @@ class Debt:
         view = await self._slot.read(self.key, parts=("posts",))
         return view.places.get(post_id, "") if view else ""
 
-    async def _fall_back(self, post: Post, refused: Refused, message: Message) -> Result:
-        """Say somewhere else what Slack would not take: in the thread, or to who asked."""
+    async def _fall_back(
+        self, post: Post, refused: Refused, message: Message, *, enough: bool = False
+    ) -> Result:
+        """Say somewhere else what Slack would not take: in the thread, or to who asked.
+
+        What was tried long `enough` is let be when Slack takes only the sentence why.
+        """
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
-        home = thread_of(self.key)
-        if message.thread == home:
-            return await self._instead(post, Thread(self._asker(post)), message.pieces, why="")
-        why = f"I could not ask {_where(message.thread)}: {refused.sentence} I ask here."
-        approval, pieces = self._display.approval(post), message.pieces
-        if approval is not None and await self._replies.shared(home.channel):
-            pieces = [blocks.withheld(approval, now=self._display.now)]
-        return await self._instead(post, home, pieces, why=why)
+        home, asker = thread_of(self.key), Thread(self._asker(post))
+        why = f"I could not ask {_where(message.thread, home)}: {refused.sentence}"
+        result: Result = refused
+        if message.thread != home:
+            pieces = await self._for_home(post, message)
+            said = f"{why} I ask here."
+            result = await self._instead(post, home, pieces, why=said, enough=enough)
+            why = f"{why} {NOR_HERE}"
+        elif kind_of(post) != "card" and asker.channel:
+            pieces = elsewhere(message.pieces, home, sentence=refused.sentence)
+            said = refused.sentence if enough else ""
+            result = await self._instead(post, asker, pieces, why=said, enough=enough)
+        if isinstance(result, Refused) and kind_of(post) == "card" and asker.channel:
+            told = await self._courier.say(f"{post.id}/nobody", asker, blocks.answer(why))
+            result = Posted("") if isinstance(told, Posted) else told
+        return _let_be(result)
+
+    async def _for_home(self, post: Post, message: Message) -> Sequence[Rendered]:
+        """A message that was to go elsewhere, for those who may read the session's thread."""
+        approval = self._display.approval(post)
+        if approval is not None and await self._replies.shared(thread_of(self.key).channel):
+            return [blocks.withheld(approval, now=self._display.now)]
+        return message.pieces
 
     async def _instead(
-        self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str
+        self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool
     ) -> Result:
-        """Say something in another place, after a sentence why; refused there too, it is let be."""
-        if not thread.channel:
-            return Posted("")
+        """Say something in another place, after a sentence why."""
         told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
-        if isinstance(told, Posted):
-            told = await self._courier.say(post.id, thread, pieces)
-        return _let_be(told)
+        if not isinstance(told, Posted):
+            return told
+        result = await self._courier.say(post.id, thread, pieces)
+        if enough and isinstance(result, Uncertain):
+            return Refused(result.why, "operator", TRIED)
+        return result
 
     def _asker(self, post: Post) -> str:
         """Whose words a post answers; empty when nobody is known."""
@@ -375,7 +476,9 @@ def _let_be(result: Result) -> Result:
     return Posted("") if isinstance(result, Refused) and not result.of_app else result
 
 
-def _where(thread: Thread) -> str:
+def _where(thread: Thread, home: Thread) -> str:
     """A place in words, for a sentence that only plain text is put into."""
-    private = thread.channel.startswith(("U", "W"))
+    if thread == home:
+        return "in the conversation"
+    private = is_person(thread.channel)
     return "one of the people who may decide" if private else "in the channel for approvals"

@@ -23,11 +23,6 @@ class Tried:
         """Seconds until the next try: `shortest` after the first one, twice that after the next."""
         return max(shortest, min(shortest * 2.0 ** min(self.count - 1, 32), LONGEST))
 
-    @property
-    def enough(self) -> bool:
-        """Whether it was tried for so long that there is no use in it."""
-        return self.last - self.first >= GIVE_UP
-
 
 class Tries:
     """What this process tried in vain; another one begins to count anew."""
@@ -42,6 +37,11 @@ class Tries:
         tried = Tried(before.count + 1 if before else 1, before.first if before else now, now)
         self._tried[key, post] = tried
         return tried
+
+    def enough(self, key: SessionKey, post: str, *, now: float) -> bool:
+        """Whether a post was tried in vain for so long that there is no use in it."""
+        tried = self._tried.get((key, post))
+        return tried is not None and now - tried.first >= GIVE_UP
 
     def over(self, key: SessionKey, post: str) -> None:
         """A post need not be tried any more."""

@@ -2,6 +2,7 @@
 
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.card import card, shows_all, withheld
+from bot.slack.blocks.elsewhere import elsewhere
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered, shortened
 from bot.slack.blocks.result import brought
@@ -14,6 +15,7 @@ __all__ = [
     "asked",
     "brought",
     "card",
+    "elsewhere",
     "prompt",
     "saving",
     "shortened",

@@ -24,6 +24,7 @@ from bot.slack.text import cut, escaped, visible
 CALL_LIMIT = 200
 NAME_LIMIT = 40
 NAMES_LIMIT = 400
+NOBODY = "Nobody could be asked; it waits all the same"
 
 
 def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
@@ -58,18 +59,24 @@ def waited_for(approval: Approval) -> tuple[str, ...]:
 
 
 def asked(
-    approval: Approval, *, now: int, shared: bool = False, name: Callable[[str], str] = str
+    approval: Approval,
+    *,
+    now: int,
+    shared: bool = False,
+    nobody: bool = False,
+    name: Callable[[str], str] = str,
 ) -> Rendered:
     """The line in the requester's thread; while the question is open they can withdraw it.
 
     In a channel that other companies see, `shared`, it does not say what the call is about. Nobody
-    is mentioned who has a `name`: there is a card for them elsewhere, and one ping is enough.
+    is mentioned who has a `name`: there is a card for them elsewhere, and one ping is enough. With
+    `nobody` there is none: Slack took it nowhere.
     """
     call = "" if shared else _call(approval)
     if approval.status != "pending" or late(approval, now=now):
         ended = outcome(approval)
         return Rendered(f"{ended} {escaped(call)}".strip(), [small(ended, before=call)])
-    plainly, marked = _whom(approval, name)
+    plainly, marked = (NOBODY, "") if nobody else _whom(approval, name)
     told = " · ".join(filter(None, (marked, *_so_far(approval))))
     plainly += "," if plainly and told else ""
     line = f"{escaped(plainly)} {told}".strip()

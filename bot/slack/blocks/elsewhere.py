@@ -1,0 +1,23 @@
+"""What a message says first that is not where it belongs."""
+
+import re
+from collections.abc import Sequence
+
+from bot.slack.blocks.rendered import Rendered, moment, small
+from bot.turns import Thread
+
+_CHANNEL = re.compile(r"[CG][A-Z0-9]+")
+_TS = re.compile(r"\d+\.\d+")
+
+
+def elsewhere(pieces: Sequence[Rendered], home: Thread, *, sentence: str) -> list[Rendered]:
+    """The pieces, above them in which thread they should be and, in a sentence, why they are not.
+
+    The sentence may be of any origin.
+    """
+    channel = f"<#{home.channel}>" if _CHANNEL.fullmatch(home.channel) else "our conversation"
+    thread = ""
+    if _TS.fullmatch(home.ts):
+        thread = f", in the thread of {moment(int(float(home.ts) * 1000))}"
+    why = small(f"This belongs into {channel}{thread}.", before=sentence)
+    return [Rendered(piece.text, [why, *piece.blocks]) for piece in pieces[:1]] + list(pieces[1:])
