@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from bot.slack.blocks.rendered import Rendered, moment, small
+from bot.slack.blocks.rendered import Rendered, moment, plain, small
 from bot.turns import Thread
 
 _CHANNEL = re.compile(r"[CG][A-Z0-9]+")
@@ -19,5 +19,6 @@ def elsewhere(pieces: Sequence[Rendered], home: Thread, *, sentence: str) -> lis
     thread = ""
     if _TS.fullmatch(home.ts):
         thread = f", in the thread of {moment(int(float(home.ts) * 1000))}"
-    why = small(f"This belongs into {channel}{thread}.", before=sentence)
+    belongs = small(f"This belongs into {channel}{thread}.")
+    why = belongs | {"elements": [*belongs["elements"], plain(sentence)]}
     return [Rendered(piece.text, [why, *piece.blocks]) for piece in pieces[:1]] + list(pieces[1:])
