@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 
 import aiohttp
 from google.genai import types
@@ -47,6 +48,7 @@ from bot.turns import Saved
 
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
+DAY = timedelta(days=1)
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
 
@@ -55,13 +57,15 @@ Work = Callable[[asyncio.Event], Awaitable[None]]
 class Bot:
     """One process, open: `port` is where it listens (0 without web), `work` what it does.
 
-    `slot`, `agents` and `routes` (by channel id) are for whoever wants to look into it.
+    `slot`, `tickets` (where the bundled ones live), `agents` and `routes` (by channel id) are for
+    whoever wants to look into it.
     """
 
     port: int
     work: Sequence[Work]
     door: AsyncExitStack
     slot: Slot
+    tickets: Slot
     agents: Sequence[Agent]
     routes: Mapping[str, Route]
 
@@ -97,8 +101,8 @@ async def opened(
         store = await _store(settings, stack)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         slack = await workspace(settings, session)
-        kept = _kept(settings, store)
-        tickets = _tickets(settings, kept, session=session, tenant=slack.identity.team)
+        kept, shelf = _kept(settings, store), _kept(settings, store, least=settings.ticket_ttl)
+        tickets = _tickets(settings, shelf, session=session, tenant=slack.identity.team)
         if agents is None:
             agents = ours(settings, session=session, tickets=tickets)
         desk = furnished(
@@ -121,6 +125,7 @@ async def opened(
             work=work,
             door=door,
             slot=desk.slot,
+            tickets=shelf,
             agents=desk.agents,
             routes=desk.routes,
         )
@@ -221,12 +226,16 @@ async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) 
     return client
 
 
-def _kept(settings: Settings, store: Client) -> RedisSlot:
-    """Where sessions live."""
+def _kept(settings: Settings, store: Client, *, least: timedelta = timedelta()) -> RedisSlot:
+    """Where sessions live; tickets, which nobody may touch while they are waited for, live longer.
+
+    Nothing there is forgotten before it was untouched for session_ttl, and `least` and a day.
+    """
+    lives = max(settings.session_ttl, least + DAY)
     return RedisSlot(
         store,
         prefix=settings.key_prefix,
-        session_ttl=int(settings.session_ttl.total_seconds() * 1000),
+        session_ttl=int(lives.total_seconds() * 1000),
         replicas=Replicas(settings.store_replicas, settings.store_replica_wait),
     )
 

@@ -99,7 +99,7 @@ async def _playground() -> int:
         bot = await stack.enter_async_context(app.opened(mine))
         slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
         made = _page(slack, bot, mine).application()
-        made.add_routes(tickets.routes(LocalTickets(bot.slot, tenant=TEAM_ID)))
+        made.add_routes(tickets.routes(LocalTickets(bot.tickets, tenant=TEAM_ID)))
         try:
             serving = serve(made, port=settings.port, host="127.0.0.1")
             port = await stack.enter_async_context(serving)

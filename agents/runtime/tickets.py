@@ -82,5 +82,8 @@ class TicketSystem(Protocol):
         ...
 
     async def get(self, ticket_id: str) -> Ticket | None:
-        """The ticket as it is now; None when it is gone."""
+        """The ticket as it is now; None when it is gone.
+
+        Whatever it raises means that nobody can tell now: it is asked again, until nobody waits.
+        """
         ...

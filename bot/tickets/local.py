@@ -1,6 +1,7 @@
 """The bundled ticket system: tickets live in the bot's own store, one session each.
 
-So any process that reaches the store sees the same tickets, and they last as long as sessions do.
+So any process that reaches the store sees the same tickets. They last as long as the slot keeps
+sessions that nobody touches, which has to be longer than anybody waits for them.
 """
 
 import base64

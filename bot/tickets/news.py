@@ -203,6 +203,7 @@ def _post(news: News, thread: Thread) -> Post:
         "thread_ts": thread.ts,
         "ticket": news.ticket.model_dump(mode="json"),
         "asker": news.person,
+        "at": news.opened,
     }
     if not news.number:
         return Post(id=first, body=body)

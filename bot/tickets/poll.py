@@ -101,10 +101,24 @@ class Poll:
         return after
 
     async def _asked(self, waiting: Waiting) -> Ticket:
-        """How a ticket stands; one that is gone is deleted."""
+        """How a ticket stands; one that is gone is deleted.
+
+        Raises TicketsUnavailable, whatever the ticket system raises or answers instead.
+        """
+        look = self._tickets.get(waiting.ticket)
         try:
             async with asyncio.timeout(self._lease.total_seconds() / 2):
-                found = await self._tickets.get(waiting.ticket)
+                [found] = await asyncio.gather(look, return_exceptions=True)
         except TimeoutError as error:
             raise TicketsUnavailable("it takes too long") from error
-        return found or Ticket(id=waiting.ticket, status="deleted")
+        match found:
+            case None:
+                return Ticket(id=waiting.ticket, status="deleted")
+            case Ticket():
+                return found
+            case TicketsUnavailable():
+                raise found
+            case _:
+                kind = type(found).__name__
+                logs.error("ticket.failed", error=found if isinstance(found, Exception) else kind)
+                raise TicketsUnavailable(f"no ticket came, but {kind}")

@@ -7,12 +7,14 @@ import aiohttp
 import pytest
 
 from agents import SessionKey
+from agents.runtime.slot.redis import connect
 from bot import app
 from bot.errors import SettingsError, SlackUnavailable
 from bot.playground import MAX, LocalSlack
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
 from bot.slack.workspace import workspace
+from bot.tickets.local import LocalTickets
 
 
 @pytest.fixture
@@ -148,6 +150,26 @@ async def test_the_setting_of_a_missing_channel_is_named(
     with pytest.raises(SettingsError, match=f"^{variable}: .*#nowhere"):
         async with app.opened(settings(slack, store_url, tmp_path, **{field: "#nowhere"})):
             pass
+
+
+@pytest.mark.parametrize(
+    ("session_ttl", "days"),
+    [
+        pytest.param("1d", 14, id="sessions live shorter than a ticket is waited for"),
+        pytest.param("60d", 59, id="and longer"),
+    ],
+)
+async def test_a_ticket_outlives_whoever_waits_for_it(
+    slack, store_url, tmp_path, session_ttl, days
+):
+    """A bundled ticket that nobody touches is not told as deleted before the wait for it ends."""
+    given = {"session_ttl": session_ttl, "ticket_ttl": "14d"}
+    async with app.opened(settings(slack, store_url, tmp_path, **given)) as bot:
+        tickets = LocalTickets(bot.tickets, tenant=TEAM_ID)
+        opened = await tickets.create(subject="it", urgency="low", requester="UANA", key=TEAM_ID)
+        async with connect(store_url) as client:
+            [name] = await client.keys(f"*{opened.id}*:s")
+            assert await client.ttl(name) > days * 24 * 3600
 
 
 async def test_an_operator_sees_the_tenant_of_the_token(slack, store_url, tmp_path):
