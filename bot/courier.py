@@ -11,6 +11,8 @@ from bot.slack.endings import Posted, Result, Retry, Uncertain
 from bot.slack.replies import Replies
 from bot.turns import Thread
 
+CLOCKS_APART = 120.0
+"""Seconds by which the clocks of the store and of Slack may differ."""
 LATER = 3.0
 """Seconds until it is looked once more whether somebody else posted what came late from here."""
 
@@ -18,7 +20,8 @@ LATER = 3.0
 class Courier:
     """Posts and changes messages; where it is not known whether one is there, it looks first.
 
-    `doubtful` are ids of posts that may be in Slack already.
+    `doubtful` are ids of posts that may be in Slack already. `since` is when posts were owed first,
+    in seconds of the store's time, as far as that is known: none is looked for among what is older.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class Courier:
         `stored` is where a post is said to be, if it was made.
         """
         self.doubtful: set[str] = set()
+        self.since: dict[str, float] = {}
         self._key = key
         self._replies = replies
         self._until = until
@@ -66,7 +70,7 @@ class Courier:
         """Post one message, unless it is there already; cards of many sessions share a channel."""
         name = f"{piece_id} {self._key}"
         if doubtful:
-            found = await self._replies.find(thread, id=name, since=_since(thread))
+            found = await self._replies.find(thread, id=name, since=self._from(piece_id, thread))
             if isinstance(found, Posted | Retry | Uncertain) or (found and found.of_app):
                 return found
         until = await self._until()
@@ -81,9 +85,10 @@ class Courier:
         This process may have stood still right before the call. Whoever takes over looks for the
         post first, so there are two only when both were at it in the same moment.
         """
+        since = self._from(piece_id, thread)
         for pause in (0.0, LATER):
             await asyncio.sleep(pause)
-            found = await self._replies.copies(thread, id=name, since=_since(thread))
+            found = await self._replies.copies(thread, id=name, since=since)
             stays = await self._stored(piece_id)
             if not isinstance(found, tuple) or stays not in found:
                 continue
@@ -100,7 +105,7 @@ class Courier:
         opened = await self._replies.direct(thread.channel)
         return Thread(opened.place) if isinstance(opened, Posted) else opened
 
-
-def _since(thread: Thread) -> float:
-    """Nothing that is looked for is older than its thread."""
-    return float(thread.ts or 0)
+    def _from(self, piece_id: str, thread: Thread) -> float:
+        """Nothing that is looked for is older than its thread, nor than what it says."""
+        owed = self.since.get(piece_id.partition("/")[0], 0.0)
+        return max(float(thread.ts or 0), owed - CLOCKS_APART)

@@ -75,6 +75,12 @@ class Display:
             raise ValueError(f"the record {name} cannot be read")
         return self.approvals.get(name)
 
+    def since(self, post: Post) -> float:
+        """Since when a post is owed at the earliest, in seconds of the store's time; 0: unknown."""
+        approval = self.approvals.get(str(post.body.get("approval", "")))
+        at = approval.asked_at if approval else post.body.get("at")
+        return at / 1000 if isinstance(at, int) else 0.0
+
     async def message(self, post: Post) -> Message:
         """What a post says now, and where."""
         body = post.body

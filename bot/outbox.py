@@ -327,6 +327,7 @@ class Debt:
 
     async def _tried(self, post: Post) -> Result:
         """Pay one post; what Slack neither took nor refused for hours counts as refused."""
+        self._courier.since[post.id] = self._display.since(post)
         result = await self._within_limits(post)
         enough = self._tries.enough(self.key, post.id, now=time.monotonic())
         if not (enough and isinstance(result, Uncertain)):

@@ -28,7 +28,8 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     approval = _opened(event, request_id, policy=found, moments=moments, scene=scene)
     if isinstance(found, NoApprovers):
         text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
-        owed = [posts.notice(f"asked:{request_id}", scene.thread, text=text, asker=asker)]
+        name = f"asked:{request_id}"
+        owed = [posts.notice(name, scene.thread, text=text, asker=asker, at=scene.now)]
         settling = [request_id]
     else:
         owed = [posts.card(approval, copy) for copy in approval.copies]

@@ -37,10 +37,12 @@ def _said(event: Event, scene: Scene) -> Plan:
     asker = requester(scene.story.events, event)
     text = "\n".join(event.texts()).strip()
     if text:
-        owed.append(posts.answer(f"o:{event.version}:0", scene.thread, text=text, asker=asker))
+        name = f"o:{event.version}:0"
+        owed.append(posts.answer(name, scene.thread, text=text, asker=asker, at=scene.now))
     if event.error_code:
         said = faults.sentence(event.error_code)
-        owed.append(posts.notice(f"o:{event.version}:1", scene.thread, text=said, asker=asker))
+        name = f"o:{event.version}:1"
+        owed.append(posts.notice(name, scene.thread, text=said, asker=asker, at=scene.now))
     return Plan(companions=Companions(posts=owed))
 
 

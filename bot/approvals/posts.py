@@ -10,15 +10,18 @@ from bot.approvals.terms import is_person
 from bot.turns import Thread
 
 
-def answer(post_id: str, thread: Thread, *, text: str, asker: str) -> Post:
-    """What the agent says, into its thread; to `asker` alone when nobody can post there."""
-    body = {"kind": "answer", **_place(thread), "text": text, "asker": asker}
+def answer(post_id: str, thread: Thread, *, text: str, asker: str, at: int = 0) -> Post:
+    """What the agent says, into its thread; to `asker` alone when nobody can post there.
+
+    `at` is since when it is owed (ms; 0: unknown).
+    """
+    body = {"kind": "answer", **_place(thread), "text": text, "asker": asker, "at": at}
     return Post(id=post_id, body={**body})
 
 
-def notice(post_id: str, thread: Thread, *, text: str, asker: str) -> Post:
-    """What the bot itself says, into the thread; to `asker` alone when nobody can post there."""
-    body = {"kind": "notice", **_place(thread), "text": text, "asker": asker}
+def notice(post_id: str, thread: Thread, *, text: str, asker: str, at: int = 0) -> Post:
+    """What the bot itself says, into the thread; `asker` and `at` as for `answer`."""
+    body = {"kind": "notice", **_place(thread), "text": text, "asker": asker, "at": at}
     return Post(id=post_id, body={**body})
 
 

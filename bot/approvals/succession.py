@@ -80,7 +80,8 @@ def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decid
     """The change, with what the requester reads in their thread."""
     text = (PASSED_ON if after.status == "pending" else NOBODY).format(after.reference)
     home = thread_of(SessionKey.parse(after.session))
-    told = posts.notice(f"heirs:{after.id}:{after.rev}", home, text=text, asker=after.requester)
+    name = f"heirs:{after.id}:{after.rev}"
+    told = posts.notice(name, home, text=text, asker=after.requester, at=now)
     changed = change(before, after, now=now, head=head)
     return replace(changed, posts=(*changed.posts, told))
 

@@ -36,7 +36,8 @@ from bot.turns import Spot, Thread
 
 EVENT_TYPE = "countersign_post"
 """The metadata's event type on every message we post; its payload holds the post's id."""
-PAGES = 10
+PAGES = 25
+"""Pages in which a post is looked for: Slack answers so many in half a minute."""
 PAGE = 200
 SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""

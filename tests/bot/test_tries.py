@@ -1,20 +1,22 @@
 """What could not be posted is tried again: how long it waits, and when it is given up."""
 
 import asyncio
+import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from agents import FunctionTool
+from agents import FunctionTool, Post
 from agents.runtime.slot.redis import connect
 from agents.runtime.testing import ScriptedModel, call
 from bot import outbox, tries
 from bot.approvals import posts
 from bot.index import Index
 from bot.outbox import LOOK_AGAIN, MENDED_AGAIN, Outbox
-from bot.playground import MAX
+from bot.playground import ANA, MAX
 from bot.playground.messages import full_text
-from bot.slack import endings
+from bot.slack import endings, replies
 from bot.turns import Thread, session_key
 from tests.bot.owing import Desk, answer, question
 from tests.bot.river import River
@@ -69,10 +71,11 @@ async def test_what_is_wrong_with_the_app_is_about_no_post(
     assert desk.slack.dms("ana") == []
 
 
-async def beside(desk: Desk) -> Desk:
-    """Another thread of Ana's in the same channel."""
-    said = await desk.slack.say("ana", "expenses", "hello too")
-    thread = Thread(said.message["channel"], said.ts)
+async def beside(desk: Desk, thread: Thread | None = None) -> Desk:
+    """Another thread of Ana's, in the same channel unless it is named."""
+    if thread is None:
+        said = await desk.slack.say("ana", "expenses", "hello too")
+        thread = Thread(said.message["channel"], said.ts)
     key = session_key(team="T0LOCALWORK", agent="reimbursement", thread=thread)
     await desk.slot.apply(key, state={}, create=True)
     return replace(desk, key=key, version=0)
@@ -266,3 +269,36 @@ def test_what_others_paid_is_forgotten():
     assert known.enough(key, "p", now=tries.DAY)
     known.forget(tries.DAY + 9.0)
     assert not known.enough(key, "p", now=tries.DAY)
+
+
+YESTERDAY = 24 * 3600
+
+
+@pytest.mark.parametrize("what", ["an answer", "a notice", "a line", "a ticket"])
+async def test_a_post_is_looked_for_where_a_thread_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, what: str
+):
+    """However long a thread was before, what was posted and not answered is found at its end."""
+    monkeypatch.setattr(replies, "PAGES", 1)
+    workspace, now = desk.slack.workspace, time.time()
+    channel = workspace.channel("general")
+    say = partial(workspace.post, channel, now=now - YESTERDAY)
+    first = say({"user": ANA.id, "text": "hello"})["ts"]
+    for number in range(replies.PAGE):
+        say({"user": ANA.id, "text": f"{number}"}, thread_ts=first)
+    thread = Thread(channel.id, first)
+    there = await beside(desk, thread)
+    asked = question(desk, MAX.id).model_copy(update={"asked_at": int(now * 1000)})
+    body = {"kind": "ticket", "channel": channel.id, "thread_ts": first, "ticket": {"id": "T-1"}}
+    at = int(now * 1000)
+    post = {
+        "an answer": posts.answer("o:1:0", thread, text="one", asker=ANA.id, at=at),
+        "a notice": posts.notice("o:1:1", thread, text="one", asker=ANA.id, at=at),
+        "a line": posts.asked(asked, thread),
+        "a ticket": Post(id="ticket:2-0", body={**body, "at": at}),
+    }[what]
+    desk.slack.fail("chat.postMessage", "lost")
+    await there.owe(post, approvals=(asked,))
+    assert (await there.pay()).wait == LOOK_AGAIN
+    assert (await there.pay()).wait is None
+    assert len(desk.slack.calls("chat.postMessage")) == 1
