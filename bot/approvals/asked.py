@@ -7,6 +7,7 @@ from pydantic import JsonValue
 
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
+from bot.approvals.kin import people_behind
 from bot.approvals.life import next_look
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
@@ -24,8 +25,10 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     """One question put to people, or the notice that there is nobody to put it to."""
     question = event.questions[request_id]
     asker = requester(scene.story.events, event)
-    found, moments = _terms(question, asker, scene)
-    approval = _opened(event, request_id, policy=found, moments=moments, scene=scene)
+    others = [each for name, each in scene.approvals.items() if name != request_id]
+    before = people_behind(question, others, asker=asker)
+    found, moments = _terms(question, asker, scene, behind=before)
+    approval = _opened(event, request_id, policy=found, moments=moments, scene=scene, behind=before)
     if isinstance(found, NoApprovers):
         text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
         name = f"asked:{request_id}"
@@ -35,11 +38,7 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
         owed = [posts.card(approval, copy) for copy in approval.copies]
         owed.append(posts.asked(approval, scene.thread))
         settling = _superseded(request_id, question, scene)
-    outdated = [
-        each
-        for each in scene.approvals.values()
-        if each.call_id == question.call_id and each.id != request_id
-    ]
+    outdated = [each for each in others if each.call_id == question.call_id]
     mark = f"n{event.version}"
     return Plan(
         companions=Companions(
@@ -55,7 +54,9 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
     )
 
 
-def _terms(question: Question, asker: str, scene: Scene) -> tuple[Policy | NoApprovers, Times]:
+def _terms(
+    question: Question, asker: str, scene: Scene, *, behind: tuple[str, ...]
+) -> tuple[Policy | NoApprovers, Times]:
     """Who may decide, and until when; nobody where the policy turns out to make no sense.
 
     What makes no sense is refused at the start. If something passed nevertheless, the requester and
@@ -64,14 +65,20 @@ def _terms(question: Question, asker: str, scene: Scene) -> tuple[Policy | NoApp
     defaults = scene.rules.defaults
     try:
         policies = scene.rules.declared(question)
-        found = resolve(policies, defaults=defaults, requester=asker)
+        found = resolve(policies, defaults=defaults, requester=asker, behind=behind)
         return found, times(policies, defaults=defaults, now=scene.now)
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return NoApprovers(present=0, needed=1, broken=True), Times(deadline=None)
 
 
 def _opened(
-    event: Event, request_id: str, *, policy: Policy | NoApprovers, moments: Times, scene: Scene
+    event: Event,
+    request_id: str,
+    *,
+    policy: Policy | NoApprovers,
+    moments: Times,
+    scene: Scene,
+    behind: tuple[str, ...],
 ) -> Approval:
     """The approval of a question, with the places of its cards."""
     question, rules = event.questions[request_id], scene.rules
@@ -82,6 +89,7 @@ def _opened(
         question,
         session=str(scene.key),
         requester=began.user_id or "",
+        behind=behind,
         turn=began.entry if began.invocation_id == event.invocation_id else "",
         policy=policy if asked else Policy(approvers=(), quorum=policy.needed),
         nonce=next(scene.nonces),
@@ -117,7 +125,7 @@ def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Esca
     defaults = scene.rules.defaults
     excluded, groups = set(defaults.barred), defaults.groups
     if not approval.policy.self_approval:
-        excluded.add(approval.requester)
+        excluded.update(approval.askers)
     return tuple(
         each.model_copy(
             update={"people": tuple(p for p in members(each.names, groups)[0] if p not in excluded)}

@@ -24,6 +24,7 @@ def opened(approval: Approval) -> Json:
         "tool": approval.tool,
         "contract": approval.contract,
         "requester": approval.requester,
+        **({"behind": list(approval.behind)} if approval.behind else {}),
         "policy": approval.policy.model_dump(mode="json", exclude_defaults=True),
         "deadline": approval.deadline,
     }
@@ -42,7 +43,7 @@ def voted(approval: Approval) -> Json:
         "payload_sha256": None if vote.payload is None else _sha256(_canonical(vote.payload)),
         "reason_sha256": None if vote.reason is None else _sha256(vote.reason),
         "names": list(vote.names),
-        "own_request": vote.person == approval.requester,
+        "own_request": vote.person in approval.askers,
     }
 
 

@@ -86,7 +86,7 @@ def concerned(approval: Approval) -> frozenset[str]:
     """The people, groups and roles that find an approval among theirs, some of them later on."""
     later = (each.names + each.people for each in approval.escalations)
     voted = (vote.person for vote in approval.votes)
-    asked = {approval.requester, *approval.policy.approvers, *approval.policy.names}
+    asked = {*approval.askers, *approval.policy.approvers, *approval.policy.names}
     return frozenset({*asked, *voted, *(name for names in later for name in names)})
 
 
@@ -114,14 +114,14 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
     over = (each for each in approvals if each not in opened)
     return Inbox(
         waiting=tuple(sorted(waiting, key=_urgency)),
-        asked=tuple(each for each in opened if each.requester == person),
+        asked=tuple(each for each in opened if person in each.askers),
         decided=tuple(each for each in over if _told_of(each, person, held)),
     )
 
 
 def _told_of(approval: Approval, person: str, names: frozenset[str]) -> bool:
     """Whether somebody is told of what is over: who asked or voted, and who let its time pass."""
-    if person == approval.requester or person in {vote.person for vote in approval.votes}:
+    if person in approval.askers or person in {vote.person for vote in approval.votes}:
         return True
     return approval.status in ("pending", "expired") and approval.policy.entitles(person, names)
 
@@ -133,7 +133,7 @@ def _urgency(approval: Approval) -> tuple[bool, int, int]:
 
 def _waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:
     policy = approval.policy
-    if person == approval.requester and not policy.self_approval:
+    if person in approval.askers and not policy.self_approval:
         return False
     voted = any(vote.person == person for vote in approval.votes)
     return policy.entitles(person, names) and not voted

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from agents import Story
-from bot.approvals.looks import folded
+from agents import Question, Story
+from bot.approvals.looks import folded, looks_like
 from bot.approvals.request import Approval, Status
 
 TOLD: frozenset[Status] = frozenset(
@@ -107,6 +107,27 @@ def kin(
         corrected=_changed(approval, newest) if newest else (),
         moved_on=moved_on,
     )
+
+
+def people_behind(question: Question, others: Iterable[Approval], *, asker: str) -> tuple[str, ...]:
+    """Who besides `asker` wants the call of a question: they asked for it before, `others` say.
+
+    Whatever became of it, it was not done: somebody else's word in the conversation, and the model
+    that asks once more, make no one else of them. A call that only looks the same is the same here.
+    """
+    wanted: dict[str, None] = {}
+    for each in sorted(others, key=_order):
+        again = each.tool == question.tool and _repeats(question, each)
+        if again and each.status == "done" and each.call_id != question.call_id:
+            wanted = {}
+        elif again or each.call_id == question.call_id:
+            wanted.update(dict.fromkeys((each.requester, *each.behind)))
+    return tuple(person for person in wanted if person not in ("", asker))
+
+
+def _repeats(question: Question, older: Approval) -> bool:
+    same = bool(question.digest) and question.digest == older.digest
+    return same or looks_like(question.args, older.args)
 
 
 def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:

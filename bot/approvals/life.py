@@ -32,7 +32,7 @@ def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
     decided: dict[str, object] = {"decided_by": vote.person, "decided_at": vote.at}
     policy = approval.policy
     if not vote.confirmed:
-        enough = len(against(counted)) >= policy.rejections or vote.person == approval.requester
+        enough = len(against(counted)) >= policy.rejections or vote.person in approval.askers
         return _next(counted, "rejected", decided) if enough else _next(counted, "pending", {})
     if not reached(policy, in_favour(counted.votes, vote.payload)):
         return _next(counted, "pending", {})

@@ -87,7 +87,7 @@ def _stranger(approval: Approval, person: Person, act: Act) -> Refusal | None:
         return Refusal(code="bot", sentence="Only people can decide, not apps.")
     if person.deleted:
         return Refusal(code="deactivated", sentence="This account is deactivated.")
-    if person.is_guest and not (act == "withdraw" and person.id == approval.requester):
+    if person.is_guest and not (act == "withdraw" and person.id in approval.askers):
         return Refusal(code="guest", sentence="Guests cannot decide here.")
     return None
 
@@ -132,7 +132,7 @@ def _cancelled(why: str, *, own: bool) -> str:
 
 def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
     """Whether somebody else has to do this."""
-    own = person.id == approval.requester
+    own = person.id in approval.askers
     if act == "withdraw":
         if own:
             return None

@@ -84,8 +84,10 @@ class Approval(Frozen):
     """A question to people about one call, everything a card, a decision and an audit need.
 
     `id` is the id of the request for confirmation, unique in the session whose tag is `session`.
-    `run` is the invocation that asks, `turn` the delivery of the message that it began with. `args`
-    are the arguments as they will run, `precondition` is what the call depends on besides them.
+    `requester` wrote what its turn answers, those `behind` asked for the same before and got no
+    answer they could use. `run` is the invocation that asks, `turn` the delivery of the message
+    that it began with. `args` are the arguments as they will run, `precondition` is what the call
+    depends on besides them.
     Times are milliseconds of the store's clock, None means never. `order` names the arguments as
     the function has them, `form` the fields of the payload as they were declared. `nonce` is on
     the card's buttons. `payload` has the question's initial values, and once approved the agreed
@@ -109,6 +111,7 @@ class Approval(Frozen):
     agent: str
     tool: str
     requester: str
+    behind: tuple[str, ...] = ()
     run: str = ""
     turn: str = ""
     hint: str = ""
@@ -147,6 +150,11 @@ class Approval(Frozen):
     decided_at: int | None = None
     tried: str = ""
     unsaved: bool = False
+
+    @property
+    def askers(self) -> frozenset[str]:
+        """Everybody who wants the call: none of them is a second pair of eyes."""
+        return frozenset((self.requester, *self.behind))
 
     @property
     def reference(self) -> str:
@@ -188,6 +196,7 @@ def opened(
     *,
     session: str,
     requester: str,
+    behind: tuple[str, ...] = (),
     policy: Policy,
     nonce: str,
     now: int,
@@ -201,6 +210,7 @@ def opened(
         id=request_id,
         session=session,
         requester=requester,
+        behind=behind,
         policy=policy,
         nonce=nonce,
         asked_at=now,

@@ -4,7 +4,7 @@ Each policy that names people is a rule of its own, and a call needs all of them
 stricter counts. So nothing a deployment says can loosen what a tool says, nor the other way round.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -111,15 +111,17 @@ def resolve(
     *,
     defaults: Defaults,
     requester: str,
+    behind: Iterable[str] = (),
     besides: Sequence[str] = (),
 ) -> Policy | NoApprovers:
     """The policy for one question; `policies` have their tiers chosen.
 
+    Neither the `requester` nor those `behind` the same call before may decide.
     The names `besides` are as good as those of every rule. Names that nobody knows stand for
     nobody, and never make way for the default approvers.
     """
     own = all(policy.self_approval for policy in policies) and defaults.self_approval
-    excluded = defaults.barred if own else defaults.barred | {requester}
+    excluded = defaults.barred if own else defaults.barred | {requester, *behind}
     demands = _demands(policies, defaults)
     endless = _span(policies, defaults) is None
     for each in demands:
@@ -189,7 +191,13 @@ def unsettled(
     if not reached(approval.policy, votes):
         return "somebody who approved may not decide about this any more"
     heirs = [name for name in approval.heirs if name in defaults.approvers]
-    now = resolve(policies, defaults=defaults, requester=approval.requester, besides=heirs)
+    now = resolve(
+        policies,
+        defaults=defaults,
+        requester=approval.requester,
+        behind=approval.behind,
+        besides=heirs,
+    )
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
     made = {name for e in approval.escalations[: approval.escalated] for name in e.names}
@@ -197,7 +205,7 @@ def unsettled(
     for each in times(policies, defaults=defaults, now=approval.asked_at).escalations:
         if each.at <= decided:
             now = now.widened([n for n in each.names if n in made], (), rules=each.rules)
-    counted = [v for v in votes if now.self_approval or v.person != approval.requester]
+    counted = [v for v in votes if now.self_approval or v.person not in approval.askers]
     if not reached(now, counted):
         return "the rules for this have become stricter"
     return ""

@@ -135,7 +135,7 @@ def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozen
 
 def _excluded(approval: Approval) -> frozenset[str]:
     """Who may not decide whatever right they have: whoever asked, unless that is allowed."""
-    return frozenset(() if approval.policy.self_approval else (approval.requester,))
+    return frozenset() if approval.policy.self_approval else approval.askers
 
 
 def _gone(approval: Approval, able: Able) -> frozenset[str]:

@@ -55,7 +55,7 @@ class Commands:
 
     async def _show(self, word: str, person: str) -> Mapping[str, Any]:
         approval = await self._board.find(word)
-        own = approval and approval.requester == person
+        own = approval and person in approval.askers
         names = await self._groups.standing(person, approval.policy.groups) if approval else None
         if approval is None or not (own or approval.policy.entitles(person, names or ())):
             return _told(_missing(word))

@@ -336,3 +336,34 @@ async def test_nobody_is_left_to_decide(open_office: Opening):
     closed = await office.closed(card, "nobody may decide this here")
     assert "It did not run" in full_text(closed)
     assert office.amounts() == []
+
+
+async def test_a_word_of_somebody_else_does_not_make_two(open_office: Opening):
+    """Who asked cannot approve it either when it is asked again at another person's word."""
+
+    def ping(host: str) -> dict[str, str]:
+        """Ping."""
+        return {"pong": host}
+
+    replies = [call("ping", host="h1"), call("ping", host="h1"), "Done."]
+    agent = Agent(
+        name="reimbursement",
+        description="Pings.",
+        model=ScriptedModel(replies),
+        tools=[FunctionTool(ping, require_confirmation=True)],
+    )
+    office = await open_office(
+        agents=[agent, time_off_agent()],
+        approvers_channel="#general",
+        approvers=[MAX.id, ANA.id],
+    )
+    thread = await office.ask("please ping h1")
+    first = await office.card("h1", where="general")
+    await office.slack.say("ben", "expenses", "sounds good", thread_ts=thread)
+    await office.closed(first, "asked again")
+    second = await office.card("asked by", where="general")
+    await office.slack.click("ana", second, "approve")
+    await office.note("ana", "You asked for this", where="general")
+    assert buttons(office.now(second)) == ["approve", "reject"]
+    await office.slack.click("max", second, "approve")
+    await office.answer(thread, "Done.")
