@@ -22,7 +22,8 @@ from bot.turns import Spot, Thread, thread_of
 
 EVENTS_READ = 50
 """Events among which the response of a call that has just run is found."""
-PROMPTS = ("reminder", "escalation", "succession", "moved_on", "ruling")
+AFTERWARDS = ("ruling", "superseded")
+PROMPTS = ("reminder", "escalation", "succession", "moved_on", *AFTERWARDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +124,13 @@ class Display:
         return await self._shown(f"{kind}_update", approval, channel=channel)
 
     def _prompt(self, post: Post) -> Message:
-        """A line under a card; only what an operator did is told once the question is closed."""
+        """A line under a card; few are told once the question is closed, and those only then."""
         approval, kind, spot = self.approval(post), kind_of(post), self.spot(post)
         if approval is None or not spot.ts:
             return Message(Thread(spot.channel), [])
         under = self._under(approval, post)
         at_home = kind == "moved_on" and under == thread_of(self._key)
-        if at_home or (approval.status == "pending") == (kind == "ruling"):
+        if at_home or (approval.status == "pending") == (kind in AFTERWARDS):
             return Message(under, [])
         by = str(post.body.get("by") or "")
         return Message(under, [prompt(approval, kind=kind, by=by)])

@@ -12,8 +12,8 @@ from bot.approvals import audit, policy, posts
 from bot.approvals.button import Button
 from bot.approvals.life import closed, resume, voted
 from bot.approvals.policy import Act, Person, Refusal
-from bot.approvals.request import Approval, agreed
-from bot.approvals.terms import Vote, needed
+from bot.approvals.request import Approval, against, differ, tally
+from bot.approvals.terms import Vote
 from bot.turns import Command, Spot
 
 Kind = Literal[
@@ -72,6 +72,9 @@ UNSEEN = Refusal(
     code="unseen",
     sentence="There is more to this call than the card shows, so nothing was decided."
     " Press “Show everything”, and approve it there.",
+)
+DIFFER = (
+    "Others entered other values, which are not counted together with yours; the card shows them."
 )
 UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
 
@@ -176,10 +179,11 @@ def told(approval: Approval) -> Outcome:
     """The outcome of a decision that is stored, for the person who made it."""
     if approval.status == "pending":
         if not approval.votes[-1].confirmed:
-            sentence = "Your rejection is counted."
+            no, most = len(against(approval)), approval.policy.rejections
+            sentence = f"Your rejection is counted: {no} of {most} against."
             return Outcome(kind="counted", sentence=sentence, approval=approval)
-        count = len(agreed(approval, approval.votes[-1].payload))
-        sentence = f"Your approval is counted: {count} of {needed(approval.policy)}."
+        sentence = f"Your approval is counted: {tally(approval, approval.votes[-1].payload)}."
+        sentence += f" {DIFFER}" if differ(approval) else ""
         return Outcome(kind="counted", sentence=sentence, approval=approval)
     if approval.why == "happened":
         return Outcome(kind="decided", sentence="You said that it happened.", approval=approval)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from agents import Entry, ToolConfirmation
 from bot.approvals.request import MOVES, Approval, Copy, Status, against, late, supersedes
-from bot.approvals.terms import Policy, Vote, in_favour, reached
+from bot.approvals.terms import Policy, Vote, in_favour, newest, reached
 
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
@@ -60,7 +60,7 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
         return None
     policy, people = approval.policy, list[str]()
     for each in approval.escalations[approval.escalated : escalated]:
-        policy = policy.widened(each.names, each.people, rules=each.rules)
+        policy = _told_too(policy.widened(each.names, each.people, rules=each.rules), each.people)
         people += each.people
     changes = {
         "reminded": reminded,
@@ -80,15 +80,21 @@ def inherited(
     """
     unheard = gone - {vote.person for vote in approval.votes}
     policy = approval.policy.without(gone, unheard).widened(names, people)
-    if policy.notified is not None:
-        notified = tuple(dict.fromkeys((*policy.notified, *people)))
-        policy = policy.model_copy(update={"notified": notified})
+    policy = _told_too(policy, people)
     changes = {
         "heirs": tuple(dict.fromkeys((*approval.heirs, *names))),
         "policy": policy,
         "copies": (*approval.copies, *_more_copies(approval, people)),
     }
     return _next(approval, "pending", changes)
+
+
+def _told_too(policy: Policy, people: Sequence[str]) -> Policy:
+    """The policy by which these people are told as well, where not everybody is."""
+    if policy.notified is None:
+        return policy
+    notified = tuple(dict.fromkeys((*policy.notified, *people)))
+    return policy.model_copy(update={"notified": notified})
 
 
 def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
@@ -165,8 +171,12 @@ def resume(approval: Approval) -> Entry:
 
 def _reason(approval: Approval) -> str | None:
     """What is said besides the outcome: a person's own words, or why it was closed."""
-    if approval.status in ("approved", "rejected"):
+    if approval.status == "approved":
         return approval.votes[-1].reason
+    if approval.status == "rejected":
+        votes = newest(approval.votes).values()
+        said = [vote.reason for vote in votes if not vote.confirmed and vote.reason]
+        return "\n".join(dict.fromkeys(said)) or None
     return _REASONS.get(approval.why)
 
 

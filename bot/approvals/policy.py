@@ -7,8 +7,7 @@ from urllib.parse import unquote
 
 from pydantic import JsonValue
 
-from bot.approvals.request import Approval, agreed, late, left_open
-from bot.approvals.terms import needed
+from bot.approvals.request import Approval, agreed, late, left_open, tally
 
 Act = Literal["approve", "reject", "withdraw", "happened"]
 Code = Literal[
@@ -155,7 +154,7 @@ def _repeated(
     approval: Approval, person: Person, act: Act, *, payload: dict[str, JsonValue] | None
 ) -> Refusal | None:
     """Whether this person's approval of the very same is counted already."""
-    if act != "approve" or person.id not in (counted := agreed(approval, payload)):
+    if act != "approve" or person.id not in agreed(approval, payload):
         return None
-    sentence = f"Your approval is counted already: {len(counted)} of {needed(approval.policy)}."
+    sentence = f"Your approval is counted already: {tally(approval, payload)}."
     return Refusal(code="already_voted", sentence=sentence)

@@ -58,7 +58,8 @@ def copies(
 def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
     """Under each card: that time is running out, or who may decide as well from now on.
 
-    The cards themselves stay as they are, for somebody may be filling one in.
+    Whoever voted on what is superseded hears that it is not counted for the newer request. The
+    cards themselves stay as they are, for somebody may be filling one in.
     """
     made: list[tuple[str, str]] = []
     if after.reminded > before.reminded:
@@ -72,6 +73,8 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
     )
     if after.heirs != before.heirs:
         under += _inherited(before, after)
+    if after.why == "superseded" and before.votes:
+        under += _under(after, "superseded", mark="superseded")
     return (*under, *(card(after, copy) for copy in after.copies[len(before.copies) :]))
 
 
@@ -102,9 +105,13 @@ def moved_on(approval: Approval, *, by: str, mark: str = "moved") -> tuple[Post,
 
 def ruled(approval: Approval) -> tuple[Post, ...]:
     """Under each card: that an operator closed it, in place of those who were asked."""
-    body = {"kind": "ruling", "approval": approval.id}
+    return _under(approval, "ruling", mark="ruled")
+
+
+def _under(approval: Approval, kind: str, *, mark: str) -> tuple[Post, ...]:
+    body = {"kind": kind, "approval": approval.id}
     return tuple(
-        Post(id=f"{copy.post}@ruled", body={**body}, after=copy.post) for copy in approval.copies
+        Post(id=f"{copy.post}@{mark}", body={**body}, after=copy.post) for copy in approval.copies
     )
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from agents import Question, Record
-from bot.approvals.terms import Frozen, Policy, Vote, in_favour, is_person, newest
+from bot.approvals.terms import Frozen, Policy, Vote, in_favour, is_person, needed, newest
 
 Status = Literal[
     "pending",
@@ -235,6 +235,24 @@ def left_open(approval: Approval) -> bool:
 def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[str, ...]:
     """The people whose newest vote approves with exactly this payload, in order of their votes."""
     return tuple(vote.person for vote in in_favour(approval.votes, payload))
+
+
+def leading(approval: Approval) -> tuple[Vote, ...]:
+    """The largest group of votes that approve with the same values."""
+    groups = [in_favour(approval.votes, vote.payload) for vote in approval.votes if vote.confirmed]
+    return max(groups, key=len, default=())
+
+
+def differ(approval: Approval) -> bool:
+    """Whether people approved with different values, which are counted apart."""
+    agreed = [vote.payload for vote in newest(approval.votes).values() if vote.confirmed]
+    return any(payload != agreed[0] for payload in agreed)
+
+
+def tally(approval: Approval, payload: dict[str, JsonValue] | None) -> str:
+    """How many approve with exactly this payload, of how many at the least, such as `1 of 2`."""
+    votes = in_favour(approval.votes, payload)
+    return f"{len(votes)} of {needed(approval.policy, votes)}"
 
 
 def against(approval: Approval) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ from bot.approvals.request import Approval, late
 from bot.approvals.terms import OPERATOR, Vote
 from bot.turns import Command
 
+NO_REASON = "Nothing was decided: its policy wants a reason for every rejection."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
@@ -84,11 +86,14 @@ def carried(
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
             return Ruled("invalid", f"Nothing was decided: {told}.")
+    reason = (ruling.reason or "").strip() or None
+    if ruling.act == "reject" and reason is None and approval.policy.reason_required:
+        return Ruled("invalid", NO_REASON)
     vote = Vote(
         person=by,
         confirmed=ruling.act == "approve",
         at=now,
         payload=payload,
-        reason=ruling.reason,
+        reason=reason,
     )
     return ruled(approval, vote, run_for=run_for)

@@ -144,6 +144,21 @@ def standing(quota: Quota, votes: Iterable[Vote]) -> int:
     return sum(vote.person in names or not names.isdisjoint(vote.names) for vote in votes)
 
 
-def needed(policy: Policy) -> int:
-    """How many people have to agree at the least."""
-    return max(min(quota.count for quota in rule) for rule in policy.demands)
+def needed(policy: Policy, votes: Sequence[Vote] = ()) -> int:
+    """How many people have to agree at the least, those with these equal votes among them.
+
+    Whom a group stands for is not known here: one person may be enough for several rules.
+    """
+    missing = [
+        (min(max(0, quota.count - standing(quota, votes)) for quota in rule), _named(rule))
+        for rule in policy.demands
+    ]
+    asked = [(count, names) for count, names in missing if count]
+    apart = all(map(is_person, (name for _, names in asked for name in names)))
+    apart = apart and sum(len(n) for _, n in asked) == len({n for _, names in asked for n in names})
+    counts = [count for count, _ in asked]
+    return len(votes) + (sum(counts) if apart else max(counts, default=0))
+
+
+def _named(rule: Sequence[Quota]) -> frozenset[str]:
+    return frozenset(name for quota in rule for name in quota.names)

@@ -13,13 +13,11 @@ from bot.slack.blocks.arguments import (
     concealed,
     in_one_line,
     shortly,
-    titled,
     told,
     values,
 )
-from bot.slack.blocks.entered import Entry, entered
-from bot.slack.blocks.inputs import fields, inputs, label
-from bot.slack.blocks.outcome import counted, outcome, rejection
+from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.outcome import counted, outcome
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
     TEXT_LIMIT,
@@ -30,7 +28,6 @@ from bot.slack.blocks.rendered import (
     mention,
     mentions,
     moment,
-    paragraph,
     plain,
     quietly,
     rich,
@@ -40,6 +37,7 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
+from bot.slack.blocks.votes import filled, reasons, so_far
 from bot.slack.text import cut, escaped, visible
 
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
@@ -47,7 +45,6 @@ UNSAVED = (
     ":warning: This bot's memory is not saved to disk, or not kept when it is full: its store may "
     "forget this request."
 )
-ENTERED_LIMIT = 1_000
 RESULT_LIMIT = 1_000
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
@@ -96,7 +93,7 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
 def around(approval: Approval, kin: Kin) -> list[Block]:
     """What a card tells besides the call: how it stands among others, and who may decide it."""
     is_open = approval.status == "pending"
-    terms = [small(_terms(approval)), *_unsaved(approval)] if is_open else []
+    terms = [small(_terms(approval)), *so_far(approval), *_unsaved(approval)] if is_open else []
     return [*_beside(approval, kin, is_open=is_open), *terms]
 
 
@@ -137,7 +134,7 @@ def _open(approval: Approval, *, whole: bool) -> list[Block]:
     form = form if fits and whole else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
     told = small(_terms(approval), before=_then(approval))
-    return [*form, told, *_unsaved(approval), buttons]
+    return [*form, told, *so_far(approval), *_unsaved(approval), buttons]
 
 
 def _then(approval: Approval) -> str:
@@ -150,27 +147,13 @@ def _then(approval: Approval) -> str:
 def _closed(approval: Approval, result: str) -> list[Block]:
     """What a card has once it cannot be decided: the outcome, and what people said."""
     blocks = [trusted(outcome(approval))]
-    vote = rejection(approval)
-    if approval.status == "rejected" and vote and vote.reason:
-        blocks.append(paragraph(cut(f"Reason: {visible(vote.reason)[0]}", ENTERED_LIMIT)))
+    blocks += reasons(approval)
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
-        blocks += _entered(approval)
+        blocks += filled(approval, approval.payload)
     if result:
         told = visible(concealed(approval, result))[0]
         blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
     return blocks
-
-
-def _entered(approval: Approval) -> list[Block]:
-    """What was filled in, in the order in which it was asked for."""
-    payload = dict(approval.payload or {})
-    told: list[Entry] = [
-        (label(field), field.schema, payload.pop(field.name))
-        for field in fields(approval)
-        if field.name in payload
-    ]
-    told += [(visible(titled(cut(name, 150)))[0], {}, value) for name, value in payload.items()]
-    return [entered(told)] if told else []
 
 
 def _terms(approval: Approval) -> str:

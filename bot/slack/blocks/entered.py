@@ -17,9 +17,10 @@ Entry = tuple[str, Mapping[str, object], JsonValue]
 """A field's label, its schema, and the value that was entered."""
 
 
-def entered(entries: Iterable[Entry]) -> Block:
-    """All values in one paragraph; what does not fit is counted."""
-    pieces, room = [said("Entered: ")], ALL_LIMIT
+def entered(entries: Iterable[Entry], *, by: str = "") -> Block:
+    """All values in one paragraph; what does not fit is counted. `by` is who entered them."""
+    head = [user(by), said(" entered: ")] if by else [said("Entered: ")]
+    pieces, room = head, ALL_LIMIT
     told = list(entries)
     for place, (label, schema, value) in enumerate(told):
         if room <= 0:

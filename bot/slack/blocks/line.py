@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 
 from bot.approvals.button import encode
-from bot.approvals.request import Approval, late
-from bot.approvals.terms import needed
+from bot.approvals.request import Approval, differ, late, leading
+from bot.approvals.terms import needed, newest
 from bot.slack.actions import WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line, titled
-from bot.slack.blocks.outcome import counted, outcome
+from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import (
     Rendered,
     actions,
@@ -31,7 +31,8 @@ def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
     """The line under a card that brings it to mind; for an `escalation` to others as well.
 
     `succession` says that default approvers stand in, `moved_on` that somebody, `by`, wrote where
-    it was asked; `ruling` that it was taken out of people's hands.
+    it was asked; `ruling` that it was taken out of people's hands, `superseded` that votes on it do
+    not count for the newer request.
     """
     until = f" until {moment(approval.deadline)}" if approval.deadline else ""
     if kind == "moved_on":
@@ -45,16 +46,36 @@ def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
     elif kind == "succession" and approval.heirs:
         told = f"Too few of those who were asked may still decide: {mentions(approval.heirs)}"
         told = f"{told} may decide this as well now{until}."
+    elif kind == "superseded":
+        people = mentions(tuple(newest(approval.votes)))
+        told = f"{people}: this was asked again, and what you said here is not counted there."
+        told = f"{told} Please decide on the newer request."
     else:
-        told = f"{mentions(waited_for(approval))}: this still waits for a decision{until}."
+        told = _reminder(approval, until)
     return Rendered(told, [small(told)])
 
 
+def _reminder(approval: Approval, until: str) -> str:
+    """That it still waits, for those who are told about it."""
+    people = mentions(waited_for(approval)) if waited_for(approval) else ""
+    if differ(approval):
+        count = needed(approval.policy, leading(approval))
+        told = f"the values that were entered differ, and {count} have to enter the same{until}."
+        return f"{people}: {told}" if people else f"{told[0].upper()}{told[1:]}"
+    told = f"his still waits for a decision{until}."
+    return f"{people}: t{told}" if people else f"T{told}"
+
+
 def waited_for(approval: Approval) -> tuple[str, ...]:
-    """Who is to be reminded: those who are told about it and have not voted."""
+    """Who is to be reminded: those who are told about it and have not voted.
+
+    Where values differ, those who entered them have to agree on one of them.
+    """
     policy = approval.policy
     told = policy.approvers if policy.notified is None else policy.notified
-    voted = {vote.person for vote in approval.votes}
+    apart = differ(approval)
+    votes = newest(approval.votes).values()
+    voted = {vote.person for vote in votes if not (apart and vote.confirmed)}
     return tuple(name for name in told if name not in voted)
 
 
@@ -104,9 +125,11 @@ def _whom(approval: Approval, name: Callable[[str], str]) -> tuple[str, str]:
 
 def _so_far(approval: Approval) -> Iterator[str]:
     """How many of them have agreed, where more than one has to, and until when they may."""
-    count, people = needed(approval.policy), counted(approval)
+    votes = leading(approval)
+    count = needed(approval.policy, votes)
     if count > 1:
-        yield f"{len(people)} of {count} have approved"
+        apart = " with the same values, others with others" if differ(approval) else ""
+        yield f"{len(votes)} of {count} have approved{apart}"
     if approval.deadline:
         yield f"until {moment(approval.deadline)}"
 

@@ -1,7 +1,7 @@
 """What became of a question, in words that claim no more than the store knows."""
 
-from bot.approvals.request import Approval, agreed, left_open
-from bot.approvals.terms import OPERATOR, Vote
+from bot.approvals.request import Approval, against, agreed, leading, left_open
+from bot.approvals.terms import OPERATOR
 from bot.slack.blocks.rendered import mention, mentions, moment
 
 _RUNS = {
@@ -25,7 +25,6 @@ NOT_KNOWN = "whether it happened is not known"
 
 def outcome(approval: Approval) -> str:
     """One line of mrkdwn for a question that is not open any more."""
-    by = f"{_decider(approval)}{_at(approval.decided_at)}"
     match approval.status:
         case "pending" | "expired" if approval.unknown:
             return f":warning: *Nobody looked.* {_not_run(approval)}"
@@ -34,6 +33,8 @@ def outcome(approval: Approval) -> str:
             return f":hourglass: *Expired*{when}. Nobody decided in time. {_not_run(approval)}"
         case "rejected":
             said = ":warning: *Left as it is*" if approval.unknown else ":x: *Rejected*"
+            people = mentions(against(approval)) if approval.votes else _decider(approval)
+            by = f"{people}{_at(approval.decided_at)}"
             return f"{said}{_outside(approval)} by {by}. {_not_run(approval)}"
         case "cancelled" if not left_open(approval):
             return _cancelled(approval)
@@ -75,13 +76,7 @@ def approvers(approval: Approval) -> tuple[str, ...]:
 
 def counted(approval: Approval) -> tuple[str, ...]:
     """The people of the largest group that approved the same values."""
-    groups = [agreed(approval, vote.payload) for vote in approval.votes if vote.confirmed]
-    return max(groups, key=len, default=())
-
-
-def rejection(approval: Approval) -> Vote | None:
-    """The vote that rejected the call."""
-    return next((vote for vote in reversed(approval.votes) if not vote.confirmed), None)
+    return tuple(vote.person for vote in leading(approval))
 
 
 def _cancelled(approval: Approval) -> str:

@@ -1,0 +1,71 @@
+"""What follows from votes and from time that others have to hear of."""
+
+import pytest
+
+from bot.approvals.life import closed, prompted
+from bot.approvals.posts import kind_of, prompts
+from bot.approvals.request import Approval, Escalation
+from bot.approvals.ruling import NO_REASON, Ruled, Ruling, carried
+from bot.approvals.terms import Policy, Vote
+from tests.bot.approvals.samples import ASKED, approval
+
+YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
+STRICT = Policy(approvers=("UBOSS", "UCFO"), reason_required=True)
+
+
+@pytest.mark.parametrize("reason", [None, "", "  \n"])
+def test_an_operator_says_why_as_well(reason):
+    """Where a policy wants a reason for a rejection, one from outside Slack has it too."""
+    ruling = Ruling(act="reject", by="jo", reason=reason)
+    assert carried(approval(policy=STRICT), ruling, now=ASKED, run_for=None) == Ruled(
+        "invalid", NO_REASON
+    )
+
+
+@pytest.mark.parametrize(
+    ("act", "reason", "policy"),
+    [
+        pytest.param("reject", " too dear ", STRICT, id="with a reason"),
+        pytest.param("reject", None, Policy(approvers=("UBOSS",)), id="not wanted"),
+        pytest.param("approve", None, STRICT, id="an approval"),
+        pytest.param("cancel", None, STRICT, id="closed for nobody's sake"),
+    ],
+)
+def test_nothing_else_needs_a_reason(act, reason, policy):
+    """It is closed, with the words that were said."""
+    ruling = Ruling(act=act, by="jo", reason=reason)
+    after = carried(approval(policy=policy), ruling, now=ASKED, run_for=None)
+    assert isinstance(after, Approval)
+    assert [vote.reason for vote in after.votes] in ([], [reason and reason.strip()])
+
+
+@pytest.mark.parametrize(
+    ("votes", "why", "kinds"),
+    [
+        pytest.param((YES,), "superseded", ["superseded"], id="somebody had voted"),
+        pytest.param((), "superseded", [], id="nobody had"),
+        pytest.param((YES,), "withdrawn", [], id="withdrawn"),
+    ],
+)
+def test_votes_on_what_is_superseded(votes, why, kinds):
+    """Who voted is told under the card that their vote is not counted for the newer request."""
+    before = approval(votes=votes)
+    after = closed(before, "cancelled", now=ASKED, why=why)
+    assert [kind_of(post) for post in prompts(before, after)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("notified", "expected"),
+    [
+        pytest.param(None, None, id="everybody is told"),
+        pytest.param((), ("UDEPUTY",), id="nobody was told"),
+        pytest.param(("UCFO",), ("UCFO", "UDEPUTY"), id="one was told"),
+    ],
+)
+def test_who_decides_later_is_told_like_others(notified, expected):
+    """Whoever an escalation brings in is in the reminders that follow."""
+    later = Escalation(at=ASKED + 1, names=("UDEPUTY",), people=("UDEPUTY",))
+    policy = Policy(approvers=("UBOSS", "UCFO"), notified=notified)
+    after = prompted(approval(policy=policy, escalations=(later,)), now=ASKED + 1)
+    assert after is not None
+    assert after.policy.notified == expected
