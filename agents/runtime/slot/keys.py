@@ -61,9 +61,9 @@ SLOT = (
 
 SHARED = (
     Key("as", "hash", "app: state: key -> JSON", "commit apply", expires=False),
-    Key("am", "zset", "session -> stamp of its last change to `as`", "commit apply"),
+    Key("am", "zset", "session, `=` name -> stamp of its last change in `as`", "commit apply"),
     Key("us", "hash", "user: state: key -> JSON", "commit apply", expires=False),
-    Key("um", "zset", "session -> stamp of its last change to `us`", "commit apply"),
+    Key("um", "zset", "session, `=` name -> stamp of its last change in `us`", "commit apply"),
     Key("l", "zset", "sessions of an app -> ms of their last change", "ingest commit apply"),
 )
 """The keys outside sessions: `{tenant:app}` or, for `us` and `um`, `{tenant:app:user}`."""

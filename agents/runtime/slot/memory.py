@@ -28,7 +28,7 @@ from agents.runtime.slot.port import (
     Started,
     View,
 )
-from agents.runtime.slot.stored import Stored, refusal
+from agents.runtime.slot.stored import Stored, refusal, repeated
 from agents.runtime.slot.wire import copied, speaker
 
 
@@ -92,7 +92,8 @@ class MemorySlot:
                 return Busy(until=session.lease, now=now)
             died = bool(session.owner) and session.lease <= now
             session.owner, session.lease = owner, now + lease
-            session.fence = max(session.fence + 1, now)
+            before = session.fence
+            session.fence = max(before + 1, now)
             head = session.head
             attempted = f"+{head.id}" if head else f"={len(session.events)}"
             if session.attempted != attempted:
@@ -102,6 +103,7 @@ class MemorySlot:
             user = speaker(key, head, session.user)
             return Begun(
                 fence=session.fence,
+                before=before,
                 created=session.created,
                 version=len(session.events),
                 head=head,
@@ -157,10 +159,9 @@ class MemorySlot:
                     return Started(kind="done", result=copied(session.results[step]))
             if call.request not in (None, start.request):
                 return Started(kind="refused", why="request")
-            if start.step in session.journal:
-                same = session.journal[start.step] == start.fence
-                return Started(kind="go" if same else "again")
             record = session.approvals.get(start.request or "")
+            if (begun := session.journal.get(start.step)) is not None:
+                return repeated(record, same=begun == start.fence, now=now)
             if why := refusal(start, record, now=now):
                 return Started(kind="refused", why=why)
             if record:
@@ -346,6 +347,7 @@ def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
     """What a session that is not there begins with; its fence fits nothing."""
     return Begun(
         fence=0,
+        before=0,
         created=0,
         version=0,
         head=None,

@@ -150,8 +150,8 @@ NOTHING = Companions()
 class Begun:
     """A session in hand.
 
-    `fence` goes with every change; `created` is when the session was made, `version` the number of
-    its events. `head` is the oldest inbox entry, `attempt` how often it was begun (without one: how
+    `fence` goes with every change, `before` went with those of whoever had it last. `created` is
+    when the session was made, `version` the number of its events. `head` is the oldest inbox entry, `attempt` how often it was begun (without one: how
     often the session was begun at this version), `deaths` how often of these a lease had run out
     that nobody gave back. `events` are the newest ones of the window from a turn start on, oldest
     first, and before them the newest summary and the older ones of invocations that are open, have
@@ -164,6 +164,7 @@ class Begun:
     """
 
     fence: int
+    before: int
     created: int
     version: int
     head: Entry | None
@@ -271,8 +272,8 @@ class Started:
 
     `go`; `again` (it was started before and its outcome is not stored); `done` (with `result`);
     `closed` (the call is answered); `refused` with `why`: `request` (another question), `missing`
-    (no approval), `digest`, `late`, or the approval's status. The same fence asking again gets its
-    `go` again.
+    (no approval), `digest`, `late` (what was started before does not start again, either), or the
+    approval's status. The same fence asking again gets its `go` again.
     """
 
     kind: Literal["go", "again", "done", "closed", "refused"]

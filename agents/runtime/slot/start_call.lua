@@ -11,14 +11,19 @@ for _, step in ipairs({ a.step, a.cid }) do
 end
 local asked = cjson.decode(open).request
 if asked and asked ~= a.request then return { 'refused', 'request' } end
-local started = call('HGET', JOURNAL, a.step)
-if started then return { tonumber(started:sub(2)) == a.fence and 'go' or 'again' } end
-
 local stored = a.request and approval(a.request)
+local late = stored and stored.run_by and now >= stored.run_by
+local started = call('HGET', JOURNAL, a.step)
+if started then
+  if tonumber(started:sub(2)) == a.fence then return { 'go' } end
+  if late then return { 'refused', 'late' } end
+  return { 'again' }
+end
+
 if stored then
   if stored.status ~= 'approved' then return { 'refused', stored.status } end
   if stored.digest ~= a.digest then return { 'refused', 'digest' } end
-  if stored.run_by and now >= stored.run_by then return { 'refused', 'late' } end
+  if late then return { 'refused', 'late' } end
   move(a.request, 'started', stored.rev + 1)
 elseif a.recorded and a.request then
   return { 'refused', 'missing' }

@@ -17,6 +17,7 @@ from agents.runtime.slot.port import (
     Record,
     Settle,
     Start,
+    Started,
 )
 from agents.runtime.slot.wire import (
     ANCHORS,
@@ -236,4 +237,16 @@ def refusal(start: Start, record: Record | None, *, now: int) -> str:
         return record.status
     if record.digest != start.digest:
         return "digest"
-    return "late" if record.run_by is not None and now >= record.run_by else ""
+    return "late" if _overdue(record, now=now) else ""
+
+
+def repeated(record: Record | None, *, same: bool, now: int) -> Started:
+    """Whether what was started may start again; the `same` holder has only lost its answer."""
+    if same:
+        return Started(kind="go")
+    late = record is not None and _overdue(record, now=now)
+    return Started(kind="refused", why="late") if late else Started(kind="again")
+
+
+def _overdue(record: Record, *, now: int) -> bool:
+    return record.run_by is not None and now >= record.run_by

@@ -251,6 +251,33 @@ async def test_a_body_starts_once(slot: Slot, key: SessionKey) -> None:
     assert (await stored(slot, key)).rev == 2
 
 
+@pytest.mark.parametrize(
+    ("run_by", "expected"),
+    [
+        pytest.param(None, Started(kind="again"), id="no deadline"),
+        pytest.param(LONG, Started(kind="again"), id="in time"),
+        pytest.param(1, Started(kind="refused", why="late"), id="too late"),
+    ],
+)
+async def test_what_was_started_starts_again_until_its_deadline(
+    slot: Slot, key: SessionKey, run_by: int | None, expected: Started
+) -> None:
+    """A body that was interrupted is no reason to start after the execution deadline."""
+    begun = await ask(slot, key, approval(status="approved", run_by=LONG * 10**9))
+    start = Start(fence=begun.fence, cid="1-0", step="1-0", request="q", digest="d")
+    assert (await slot.start_call(key, start)).kind == "go"
+    limit = run_by and begun.now + run_by
+    await slot.decide(
+        key,
+        Decide(record=approval(status="started", rev=3, run_by=limit), source="started"),
+    )
+    assert (await slot.start_call(key, start)).kind == "go"
+    later = await begin(slot, key)
+    while run_by == 1 and later.now < begun.now + 1:
+        later = await begin(slot, key)
+    assert await slot.start_call(key, replace(start, fence=later.fence)) == expected
+
+
 async def test_the_asking_run_is_a_step_of_its_own(slot: Slot, key: SessionKey) -> None:
     """A body that ran to ask has not run with permission."""
     begun = await ask(slot, key, kind="tool")

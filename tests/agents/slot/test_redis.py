@@ -120,6 +120,34 @@ async def test_shared_state_is_repaired(stored: Stored, key: SessionKey) -> None
     assert begun.state == {}
 
 
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        pytest.param([("b", -20, "a"), ("a", -30, "a")], "b", id="an older one comes too late"),
+        pytest.param([("a", -30, "a"), ("b", -20, "a")], "b", id="each at its time"),
+        pytest.param([("b", -20, "a"), ("a", -20, "a")], "a", id="at once: the last one"),
+        pytest.param([("b", -20, "x"), ("a", -30, "a")], "a", id="of another name"),
+        pytest.param(
+            [("b", -20, "a"), ("a", -30, "a"), ("a", -10, "a")], "a", id="and then a newer one"
+        ),
+        pytest.param([("b", LONG, "a"), ("a", -30, "a")], "a", id="the clock was set back"),
+    ],
+)
+async def test_the_newest_change_of_shared_state_counts(
+    stored: Stored, key: SessionKey, changes: list[tuple[str, int, str]], expected: str
+) -> None:
+    """What a worker that died left behind never takes the place of what was changed later."""
+    sessions = {name: replace(key, id=name) for name in "ab"}
+    for session in sessions.values():
+        now = (await open_session(stored.slot, session)).now
+    for name, offset, changed in changes:
+        waiting = keys.slot_keys(stored.prefix, sessions[name])[-1]
+        told = f'{{"app":["app:{changed}","\\"{name}\\""],"user":null,"users":[]}}'
+        await cast(Any, stored.client.rpush(waiting, f"{now + offset} {told}"))
+        await begin(stored.slot, sessions[name])
+    assert (await begin(stored.slot, key)).state["app:a"] == expected
+
+
 async def test_deleting_saves_shared_state(stored: Stored, key: SessionKey) -> None:
     """What a session still had to share outlives it."""
     await open_session(stored.slot, key)
