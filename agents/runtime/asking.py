@@ -19,7 +19,7 @@ from agents.runtime.history import contents, contents_until
 from agents.runtime.hooks import Hooks
 from agents.runtime.instruction import instruction
 from agents.runtime.model import LlmRequest, LlmResponse, Model
-from agents.runtime.outcome import spoken
+from agents.runtime.outcome import changed, spoken
 from agents.runtime.state import State
 from agents.runtime.steps import CallModel
 
@@ -249,7 +249,7 @@ class Asking:
         """The state a reply changes, the output included; and why that does not fit its schema."""
         delta: dict[str, JsonValue] = {}
         if self._context is not None:
-            delta |= self._context.actions.told(self._context.state.delta()).state_delta
+            delta |= changed(self._context).state_delta
         agent = self.step.agent
         if not parts or any(part.function_call for part in parts):
             return delta, ""

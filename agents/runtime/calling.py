@@ -15,18 +15,17 @@ from agents.runtime import gate
 from agents.runtime.agent import TRANSFER
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
-from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
+from agents.runtime.confirmation import ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, ToolContext
-from agents.runtime.errors import SessionConflict, StoreUnavailable, ToolError
+from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained
 from agents.runtime.functions import called
 from agents.runtime.held import Held
 from agents.runtime.hooks import Hooks
-from agents.runtime.jsonable import to_json
-from agents.runtime.outcome import Ask, Outcome, Report
+from agents.runtime.outcome import Outcome, Report, answered, changed
 from agents.runtime.parts import storable
-from agents.runtime.payload import schema_of
+from agents.runtime.questions import Questions
 from agents.runtime.results import Yielded, failure, result_of, unknown_tool
 from agents.runtime.slot.port import Start, Started
 from agents.runtime.state import Live, State
@@ -125,6 +124,8 @@ class Calling:
             precondition=copy.deepcopy(asked.precondition) if asked else {},
             kept=copy.deepcopy(asked.kept) if asked else {},
         )
+        self.questions = Questions(held, call, args=self.args, context=self.context)
+        self.questions.ended = self.interrupted
 
     def _tool(self, step: RunTools) -> Tool | None:
         others = targets(step.agent, step.root) if self.call.name == TRANSFER else ()
@@ -191,11 +192,12 @@ class Calling:
             bound = tool.bind(self.args)
             if isinstance(bound, Unfit):
                 return self._answered(bound.response)
-            return await self._asked(tool, bound, self.context.request, shown=answer)
+            report = await self.questions.ask(tool, bound, self.context.request, shown=answer)
+            return self._reported(report)
         if answer is None:
             return None
         report = _report(await self._after(self.args, answer), self.context, lasting=False)
-        return Outcome(call=self.call, report=report)
+        return self._outcome_of(report)
 
     async def _after(self, args: dict[str, Any], value: Any) -> Any:
         """What the hooks make of a result."""
@@ -219,7 +221,8 @@ class Calling:
             case "ask":
                 hint = f"May {tool.name} run with these arguments?"
                 request = ConfirmationRequest(hint=hint)
-                return await self._asked(tool, bound, request, dynamic=False)
+                report = await self.questions.ask(tool, bound, request, dynamic=False)
+                return self._reported(report)
             case "reject":
                 return self._answered(rejection(call.answer or ToolConfirmation(), tool=tool.name))
             case "run":
@@ -234,16 +237,16 @@ class Calling:
             await permit(self.held.key, call.request) if permit and call.request else _FREE
         )
         if asked := call.question:
-            now = await self._current(tool, bound, asked)
+            now = await self.questions.current(tool, bound, asked)
             if again or now.digest != asked.digest:
                 changes = [*filter(None, [again]), *gate.differences(asked, now)]
-                return self._asked_anew(now, changes=changes)
+                return self._outcome_of(self.questions.anew(now, changes=changes))
         start = Start(
             fence=self.held.fence,
             cid=call.id,
             step=self.step,
             request=call.request,
-            digest=self._digest(tool, bound),
+            digest=self.questions.digest(tool, bound),
             recorded=permit is not None,
             audit=audit,
         )
@@ -281,7 +284,7 @@ class Calling:
             else:
                 return None if found is None else self._answered(result_of(found).response)
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
-        return self._unknown(tool, bound)
+        return self._outcome_of(self.questions.unknown(tool, bound))
 
     async def _trace(self, reconcile: Callable[..., Any]) -> Any:
         """What a body left outside; None when there is nothing, and a while later still nothing."""
@@ -291,36 +294,6 @@ class Calling:
             await asyncio.sleep(SETTLE)
             found = await called(look)
         return found
-
-    def _unknown(self, tool: Tool, bound: Bound) -> Outcome:
-        """A question to a person: did it happen, and if not, may it run?"""
-        asked = self.call.question
-        told = Question(
-            call_id=self.call.id,
-            tool=tool.name,
-            agent=self.agent.name,
-            hint=str(gate.unknown(tool.name)["error"]),
-            precondition=asked.precondition if asked else {},
-            payload_schema=asked.payload_schema if asked else None,
-            form=asked.form if asked else (),
-            initial=asked.initial if asked else {},
-            dynamic=bool(asked and asked.dynamic),
-            kept=asked.kept if asked else {},
-            secrets=tool.secrets,
-            unknown=True,
-            unasked=asked is None or asked.unasked,
-        )
-        now = self._question(tool, bound, told)
-        return self._asked_anew(now, changes=gate.differences(asked, now) if asked else [])
-
-    def _lost(self) -> Outcome:
-        """A body was started and cannot run again: if people agreed to it, they have to look."""
-        asked = self.call.question
-        if asked is None:
-            return self._answered(gate.lost(self.call.name))
-        hint = str(gate.unknown(asked.tool)["error"])
-        told = asked.model_copy(update={"unknown": True, "hint": hint})
-        return self._asked_anew(told, changes=[f"{asked.tool} is gone, or another tool by now"])
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""
@@ -334,7 +307,8 @@ class Calling:
 
     async def _ran(self, tool: Tool, bound: Bound) -> Outcome:
         context = self.context
-        context.request, self.ran = None, True
+        context.request = None
+        self.ran = self.questions.ended = True
         told, begun = {"tool": tool.name, "call": self.call.id}, time.monotonic()
         log.info("tool.started", extra=told)
         try:
@@ -346,68 +320,10 @@ class Calling:
             return self._failed(error) if mended is None else self._answered(mended)
         log.info("tool.finished", extra={**told, "took_s": round(time.monotonic() - begun, 3)})
         if context.request is not None:
-            return await self._asked(tool, bound, context.request, shown=value)
+            report = await self.questions.ask(tool, bound, context.request, shown=value)
+            return self._reported(report)
         value = await self._after(bound.values, value)
-        report = _report(value, context, lasting=tool.is_long_running)
-        return Outcome(call=self.call, report=report)
-
-    async def _asked(
-        self,
-        tool: Tool,
-        bound: Bound,
-        request: ConfirmationRequest,
-        *,
-        shown: Any = None,
-        dynamic: bool = True,
-    ) -> Outcome:
-        """A question to a person, unless the very same was just closed.
-
-        `shown` is what the model reads while they think, if the tool or a hook said something.
-        """
-        form, hint = request.payload, str(to_json(request.hint))
-        schema, initial = schema_of(form) if form is not None else (None, None)
-        schema = cast("Response | None", to_json(schema))
-        told = Question(
-            call_id=self.call.id,
-            tool=tool.name,
-            agent=self.agent.name,
-            hint=hint,
-            payload_schema=schema,
-            form=tuple(cast("Response", schema["properties"])) if schema else (),
-            initial=initial or {},
-            dynamic=dynamic,
-            kept=self.context.kept if dynamic else {},
-            defaults=tuple(sorted(bound.defaults)),
-            secrets=tool.secrets,
-            ended=self._ended,
-        )
-        question = await self._current(tool, bound, told)
-        closed = gate.closed_before(self.held.story, self.call, question)
-        if closed is not None and closed.answer is not None:
-            return self._answered(gate.not_again(tool.name, closed.answer))
-        begun = to_json(form if isinstance(form, dict) else initial)
-        ask = Ask(
-            question=question,
-            args=cast(Response, to_json(self.args)),
-            shown=ToolConfirmation(hint=hint, payload=begun),
-            placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
-        )
-        return self._reported(Report(actions=_actions(self.context), ask=ask))
-
-    def _asked_anew(self, question: Question, *, changes: list[str]) -> Outcome:
-        """The same question once more, for what people agreed to does not stand any more."""
-        asked = [
-            found.payload
-            for event in self.held.story.events
-            if (found := event.actions.requested_tool_confirmations.get(self.call.id))
-        ]
-        ask = Ask(
-            question=question.model_copy(update={"changes": tuple(changes), "ended": self._ended}),
-            args=cast(Response, to_json(self.args)),
-            shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
-            placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
-        )
-        return Outcome(call=self.call, report=Report(ask=ask))
+        return self._outcome_of(_report(value, context, lasting=tool.is_long_running))
 
     def _reported(self, report: Report) -> Outcome:
         """The outcome of a report; a question in it takes the place of older ones."""
@@ -420,48 +336,19 @@ class Calling:
         """Whether people were asked if an earlier run of this call took effect."""
         return self.call.question is not None and self.call.question.unknown
 
-    @property
-    def _ended(self) -> bool:
-        """Whether a body was started for this call that does not run any more."""
-        return self.ran or self.interrupted
-
-    def _digest(self, tool: Tool, bound: Bound) -> str:
-        """The digest of the very objects that the body is handed, taken just before."""
-        asked = self.call.question
-        if asked is None:
-            return ""
-        return self._question(tool, bound.written(), asked).digest
-
-    async def _current(self, tool: Tool, bound: Bound, told: Question) -> Question:
-        """The question as it stands now, with what the call depends on.
-
-        Raises ToolError when nobody can find that out: then nobody is asked, and nothing runs.
-        """
-        try:
-            found = await tool.precondition(bound, self.context)
-        except ToolError:
-            raise
-        except Exception as error:
-            why = failure(error, tool=f"what {tool.name} depends on")["error"]
-            raise ToolError(f"{tool.name} did not run: {why}") from error
-        return self._question(tool, bound, told.model_copy(update={"precondition": found}))
-
-    def _question(self, tool: Tool, bound: Bound, told: Question) -> Question:
-        """The question as it stands for the call as it would run now, digest included."""
-        now = {"agent": self.agent.name, "contract": tool.contract, "args": bound.as_json}
-        question = told.model_copy(update=now)
-        digest = gate.digest_of(question, branch=self.call.branch, tenant=self.held.key.tenant)
-        return question.model_copy(update={"digest": digest})
-
     def _forget(self) -> None:
         """What a failing call changed so far is lost."""
         self.context.state.forget()
         self.context.actions = EventActions()
 
+    def _lost(self) -> Outcome:
+        return self._outcome_of(self.questions.lost())
+
     def _answered(self, response: Response) -> Outcome:
-        """An answer that no body gave; what the hooks wrote to the state counts."""
-        actions = EventActions(state_delta=_actions(self.context).state_delta)
-        return Outcome(call=self.call, report=Report(response=response, actions=actions))
+        return self._outcome_of(answered(response, self.context))
+
+    def _outcome_of(self, report: Report) -> Outcome:
+        return Outcome(call=self.call, report=report)
 
     def _failed(self, error: Exception) -> Outcome:
         name = self.call.name
@@ -471,10 +358,6 @@ class Calling:
         )
 
 
-def _actions(context: ToolContext) -> EventActions:
-    return context.actions.told(context.state.delta())
-
-
 def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:
     """A body's result; `lasting` when None means that nothing is there yet."""
     progress: list[Response] = []
@@ -482,9 +365,9 @@ def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:
         progress = [result_of(item).response for item in value.intermediate]
         value = value.result
     if value is None and lasting:
-        return Report(progress=progress, actions=_actions(context))
+        return Report(progress=progress, actions=changed(context))
     result = result_of(value)
     parts = [storable(part) for part in result.media]
     return Report(
-        response=result.response, progress=progress, parts=parts, actions=_actions(context)
+        response=result.response, progress=progress, parts=parts, actions=changed(context)
     )

@@ -14,6 +14,7 @@ from agents.runtime.confirmation import (
     rejection,
     request_args,
 )
+from agents.runtime.context import ToolContext
 from agents.runtime.events import Event, EventActions
 from agents.runtime.parts import call_of, call_part, content, response_part, storable
 from agents.runtime.story import Call
@@ -67,6 +68,16 @@ class Outcome:
     def ask(self) -> Ask | None:
         """The question, if there is one."""
         return self.report.ask
+
+
+def changed(context: ToolContext) -> EventActions:
+    """What was changed by way of a context."""
+    return context.actions.told(context.state.delta())
+
+
+def answered(response: dict[str, JsonValue], context: ToolContext) -> Report:
+    """An answer that no body gave; what the hooks wrote to the state counts."""
+    return Report(response=response, actions=EventActions(state_delta=changed(context).state_delta))
 
 
 def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[Event]:

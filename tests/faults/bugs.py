@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from agents import Ticket
-from agents.runtime import calling, shelf, steps, story
+from agents.runtime import calling, questions, shelf, steps, story
 from agents.runtime.arguments import Bound
 from agents.runtime.slot import redis, scripts, store
 from agents.runtime.slot.port import Begun
@@ -93,8 +93,8 @@ def no_digest() -> None:
     """Other arguments than those people saw are run."""
     _tamper()
     edit("start_call", "if stored.digest ~= a.digest then", "if false then")
-    stood = calling.Calling._question
-    calling.Calling._question = lambda self, tool, bound, told: (
+    stood = questions.Questions._as_it_stands
+    questions.Questions._as_it_stands = lambda self, tool, bound, told: (
         told if self.call.question else stood(self, tool, bound, told)
     )
 

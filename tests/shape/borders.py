@@ -24,6 +24,7 @@ RIMS = (
     "agents/runtime/foreign.py",
     "agents/runtime/functions.py",
     "agents/runtime/jsonable.py",
+    "agents/runtime/questions.py",
     "agents/runtime/runner.py",
     "agents/runtime/tools.py",
     "bot/clock.py",

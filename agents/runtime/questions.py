@@ -1,0 +1,154 @@
+"""What people are asked about one call: first, and anew when what they agreed to does not stand."""
+
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from agents.runtime import gate
+from agents.runtime.arguments import Bound
+from agents.runtime.confirmation import Question, ToolConfirmation
+from agents.runtime.context import ConfirmationRequest, ToolContext
+from agents.runtime.errors import ToolError
+from agents.runtime.held import Held
+from agents.runtime.jsonable import to_json
+from agents.runtime.outcome import Ask, Report, answered, changed
+from agents.runtime.payload import schema_of
+from agents.runtime.results import failure, result_of
+from agents.runtime.story import Call
+from agents.runtime.tools import Tool
+
+Response = dict[str, JsonValue]
+
+
+class Questions:
+    """The questions that one call raises, each for the call as it would run now.
+
+    `ended` says whether a body was started for it that does not run any more.
+    """
+
+    def __init__(
+        self, held: Held, call: Call, *, args: dict[str, Any], context: ToolContext
+    ) -> None:
+        """Ask about `call`; `args` are those of the model, as hooks change them."""
+        self.held = held
+        self.call = call
+        self.args = args
+        self.context = context
+        self.ended = False
+
+    async def ask(
+        self,
+        tool: Tool,
+        bound: Bound,
+        request: ConfirmationRequest,
+        *,
+        shown: Any = None,
+        dynamic: bool = True,
+    ) -> Report:
+        """A question to a person, unless the very same was just closed.
+
+        `shown` is what the model reads while they think, if the tool or a hook said something.
+        Raises ToolError as `current` does.
+        """
+        form, hint = request.payload, str(to_json(request.hint))
+        schema, initial = schema_of(form) if form is not None else (None, None)
+        schema = cast("Response | None", to_json(schema))
+        told = Question(
+            call_id=self.call.id,
+            tool=tool.name,
+            agent=self.context.agent_name,
+            hint=hint,
+            payload_schema=schema,
+            form=tuple(cast("Response", schema["properties"])) if schema else (),
+            initial=initial or {},
+            dynamic=dynamic,
+            kept=self.context.kept if dynamic else {},
+            defaults=tuple(sorted(bound.defaults)),
+            secrets=tool.secrets,
+            ended=self.ended,
+        )
+        question = await self.current(tool, bound, told)
+        closed = gate.closed_before(self.held.story, self.call, question)
+        if closed is not None and closed.answer is not None:
+            return answered(gate.not_again(tool.name, closed.answer), self.context)
+        begun = to_json(form if isinstance(form, dict) else initial)
+        ask = Ask(
+            question=question,
+            args=cast(Response, to_json(self.args)),
+            shown=ToolConfirmation(hint=hint, payload=begun),
+            placeholder=gate.waits(tool.name) if shown is None else result_of(shown).response,
+        )
+        return Report(actions=changed(self.context), ask=ask)
+
+    def anew(self, question: Question, *, changes: list[str]) -> Report:
+        """The same question once more, for what people agreed to does not stand any more."""
+        asked = [
+            found.payload
+            for event in self.held.story.events
+            if (found := event.actions.requested_tool_confirmations.get(self.call.id))
+        ]
+        ask = Ask(
+            question=question.model_copy(update={"changes": tuple(changes), "ended": self.ended}),
+            args=cast(Response, to_json(self.args)),
+            shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
+            placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
+        )
+        return Report(ask=ask)
+
+    def unknown(self, tool: Tool, bound: Bound) -> Report:
+        """Did it happen, and if not, may it run?"""
+        asked = self.call.question
+        told = Question(
+            call_id=self.call.id,
+            tool=tool.name,
+            agent=self.context.agent_name,
+            hint=str(gate.unknown(tool.name)["error"]),
+            precondition=asked.precondition if asked else {},
+            payload_schema=asked.payload_schema if asked else None,
+            form=asked.form if asked else (),
+            initial=asked.initial if asked else {},
+            dynamic=bool(asked and asked.dynamic),
+            kept=asked.kept if asked else {},
+            secrets=tool.secrets,
+            unknown=True,
+            unasked=asked is None or asked.unasked,
+        )
+        now = self._as_it_stands(tool, bound, told)
+        return self.anew(now, changes=gate.differences(asked, now) if asked else [])
+
+    def lost(self) -> Report:
+        """A body was started and cannot run again: if people agreed to it, they have to look."""
+        asked = self.call.question
+        if asked is None:
+            return answered(gate.lost(self.call.name), self.context)
+        hint = str(gate.unknown(asked.tool)["error"])
+        told = asked.model_copy(update={"unknown": True, "hint": hint})
+        return self.anew(told, changes=[f"{asked.tool} is gone, or another tool by now"])
+
+    def digest(self, tool: Tool, bound: Bound) -> str:
+        """The digest of the very objects that the body is handed, taken just before."""
+        asked = self.call.question
+        if asked is None:
+            return ""
+        return self._as_it_stands(tool, bound.written(), asked).digest
+
+    async def current(self, tool: Tool, bound: Bound, told: Question) -> Question:
+        """The question as it stands now, with what the call depends on.
+
+        Raises ToolError when nobody can find that out: then nobody is asked, and nothing runs.
+        """
+        try:
+            found = await tool.precondition(bound, self.context)
+        except ToolError:
+            raise
+        except Exception as error:
+            why = failure(error, tool=f"what {tool.name} depends on")["error"]
+            raise ToolError(f"{tool.name} did not run: {why}") from error
+        return self._as_it_stands(tool, bound, told.model_copy(update={"precondition": found}))
+
+    def _as_it_stands(self, tool: Tool, bound: Bound, told: Question) -> Question:
+        """The question for the call as it would run now, digest included."""
+        now = {"agent": self.context.agent_name, "contract": tool.contract, "args": bound.as_json}
+        question = told.model_copy(update=now)
+        digest = gate.digest_of(question, branch=self.call.branch, tenant=self.held.key.tenant)
+        return question.model_copy(update={"digest": digest})
