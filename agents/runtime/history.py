@@ -6,7 +6,7 @@ person had talked on is told where it arrived.
 """
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -162,15 +162,28 @@ class _Reader:
     def _apart(self, call: Call, version: int) -> bool:
         """Whether a response is read where it arrived and not with its call.
 
-        So it is when the person had talked on; later on also when the agent had told of an earlier
-        one. What closes a question that nobody decided stands in its place.
+        So it is when the person had talked on, or the agent had told of something else; later on
+        also when the agent had told of an earlier one. What closes a question that nobody decided
+        stands in its place, unless the agent had told of something else.
         """
+        if self._told_of_others(call, version):
+            return True
         if call.question is not None and call.answer is None:
             return False
         if _between(self.talk, call.version, version):
             return True
         talked_since = bool(self.talk) and self.talk[-1] > version
         return talked_since and _between(self.told, call.version, version)
+
+    def _told_of_others(self, call: Call, version: int) -> bool:
+        """Whether the agent told of something else between a call and a response.
+
+        No model may find its own words at the end of what it reads.
+        """
+        events, told = self.strand.events, self.told
+        between = told[bisect_right(told, call.version) : bisect_left(told, version)]
+        places = (bisect_left(events, each, key=lambda event: event.version) for each in between)
+        return any(events[place].invocation_id != call.invocation for place in places)
 
     def _overtaken(self, event: Event) -> bool:
         """Whether a text only told of an earlier response to a call that has a newer one now."""
@@ -185,7 +198,8 @@ class _Reader:
         after = [a for a in call.responses if a.version > event.version]
         if not after or call.invocation != event.invocation_id:
             return False
-        if _between(self.talk, call.version, after[-1].version):
+        newest = after[-1].version
+        if _between(self.talk, call.version, newest) or self._told_of_others(call, newest):
             return False
         return after[-1].version == self.last or _same_voice(before, after)
 

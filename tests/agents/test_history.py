@@ -3,7 +3,7 @@
 import pytest
 from google.genai import types
 
-from agents import Agent
+from agents import Agent, Event
 from agents.runtime.history import contents
 from tests.agents.desk import told
 from tests.agents.provider import faults
@@ -18,6 +18,22 @@ LASTING = (GO, spoke("2-0 work", lasting=("2-0",)))
 OPEN = (*LASTING, answered(pending=("2-0",)))
 PENDING = (*LASTING, answered(response("2-0 work", s="pending")), spoke(text="Pending."))
 THOUGHT = types.Part(text="hm", thought=True, thought_signature=b"s")
+
+
+def wired(*, asked: tuple[str, ...] = (), **value: object) -> Event:
+    """What came of a call of the second turn."""
+    return answered(response("6-0 wire", **value), asked=asked, inv="i2")
+
+
+PAID_FIRST = (
+    *(*ASKED, said("so?", inv="i2"), spoke("6-0 wire", inv="i2"), asks("7-0", "6-0 wire")),
+    *(wired(asked=("6-0",), wait=2), YES, answered(response("2-0 pay", ok=1)), spoke(text="Paid.")),
+)
+OF_PAID_FIRST = [
+    *("user: go", "model: pay()", "user: pay -> {'wait': 1}"),
+    *("user: so?", "model: wire()", "user: wire -> {'wait': 2}"),
+    *('user: News of the call pay made earlier: {"ok": 1}', "model: Paid."),
+]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +66,16 @@ THOUGHT = types.Part(text="hm", thought=True, thought_signature=b"s")
                 'user: News of the call pay made earlier: {"ok": 1}',
             ],
             id="unless the person had talked on",
+        ),
+        pytest.param(
+            (*PAID_FIRST, answers("7-0", confirmed=True, inv="i2"), wired(ok=2)),
+            [*OF_PAID_FIRST, 'user: News of the call wire made earlier: {"ok": 2}'],
+            id="unless the agent had told of something else",
+        ),
+        pytest.param(
+            (*PAID_FIRST, wired(outcome="expired")),
+            [*OF_PAID_FIRST, 'user: News of the call wire made earlier: {"outcome": "expired"}'],
+            id="which goes for a question that nobody decided, too",
         ),
         pytest.param(
             (*OPEN, said("so?")),
