@@ -148,12 +148,11 @@ class Debt:
         self._tries = outbox.tries
         self._slot = outbox.slot
         self._replies = outbox.replies
-        self._owner = outbox.owner
-        self._limits = outbox.limits
+        self._owner, self._limits = outbox.owner, outbox.limits
         self._changed = outbox.changed
         self.near: Callable[[], Sequence[str] | None] = lambda: None
-        self._thinking = False
-        self._looked = False
+        self._thinking = self._looked = False
+        self._over: set[str] = set()  # who stored a post may say so after it was read and paid
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
         self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
@@ -259,7 +258,7 @@ class Debt:
             await self._pay_all(look=look or waited)
 
     async def _pay_all(self, *, look: bool) -> None:
-        self.posts = list(self.owed.values())
+        self.posts = [post for post in self.owed.values() if post.id not in self._over]
         self.owed.clear()
         if look or not all(map(_stands_alone, self.posts)):
             await self.look()
@@ -275,6 +274,7 @@ class Debt:
                 return
             self.saving.discard((self.key, post.id))
             self._tries.over(self.key, post.id)
+            self._over.add(post.id)
             self.paid[post.id] = place = (isinstance(result, Posted) and result.place) or None
             if place and isinstance(result, Posted):
                 await self._display.made(post, result)

@@ -68,6 +68,16 @@ async def test_a_crash_after_the_post_does_not_repeat_it(desk: Desk):
     assert desk.said() == ["one", "two"]
 
 
+async def test_a_post_that_is_told_of_late_is_not_repeated(desk: Desk):
+    """One that was read and paid before whoever stored it says so is paid once."""
+    debt, late = await desk.debt(), answer(desk, 1, "one")
+    await desk.owe(late)
+    await debt.pay(look=True)
+    debt.owed[late.id] = late
+    await debt.pay()
+    assert desk.said() == ["one"]
+
+
 async def test_posts_are_struck_off_one_by_one(desk: Desk):
     """Only the last one is left for who gives the session back; it is looked for if nobody does."""
     await desk.owe(answer(desk, 1, "one"), answer(desk, 2, "two"))
