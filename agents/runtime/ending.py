@@ -4,8 +4,8 @@ from agents.runtime import gate
 from agents.runtime.agent import Agent
 from agents.runtime.events import GIVEN_UP, Event
 from agents.runtime.outcome import Outcome, Report, recorded
-from agents.runtime.steps import CallModel, Done, RunTools, Step, Wait, next_step
-from agents.runtime.story import Story
+from agents.runtime.steps import CallModel, Done, RunTools, Wait, next_step
+from agents.runtime.story import Call, Story
 
 
 def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Event]:
@@ -13,12 +13,15 @@ def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Ev
 
     Calls that are ready are answered with an error; then the agent says that it stopped.
     """
-    step = next_step(agent, story)
-    if isinstance(step, Wait | Done):
-        return []
-    answers = recorded(_unfinished(step), version=version, now=now)
-    invocation, branch = _place(step)
-    end = stopped(step.agent, invocation, version=version + len(answers), now=now)
+    match next_step(agent, story):
+        case Wait() | Done():
+            return []
+        case CallModel(agent=speaker, branch=branch, invocation=invocation):
+            answers: list[Event] = []
+        case RunTools(agent=speaker, calls=calls):
+            branch, invocation = calls[0].branch, calls[0].invocation
+            answers = recorded([_unfinished(call) for call in calls], version=version, now=now)
+    end = stopped(speaker, invocation, version=version + len(answers), now=now)
     return [*answers, end.model_copy(update={"branch": branch})]
 
 
@@ -34,15 +37,5 @@ def stopped(agent: Agent, invocation: str, *, version: int, now: float) -> Event
     )
 
 
-def _unfinished(step: Step) -> list[Outcome]:
-    if not isinstance(step, RunTools):
-        return []
-    return [
-        Outcome(call=call, report=Report(response=gate.given_up(call.name))) for call in step.calls
-    ]
-
-
-def _place(step: CallModel | RunTools) -> tuple[str, str | None]:
-    if isinstance(step, CallModel):
-        return step.invocation, step.branch
-    return step.calls[0].invocation, step.calls[0].branch
+def _unfinished(call: Call) -> Outcome:
+    return Outcome(call=call, report=Report(response=gate.given_up(call.name)))

@@ -6,7 +6,7 @@ object lives on in an event.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from google.genai import types
@@ -32,14 +32,10 @@ class Yielded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What the model reads of one call: the response, and the media that stand beside it.
-
-    `intermediate` is the news a generator yielded before it.
-    """
+    """What the model reads of one call: the response, and the media that stand beside it."""
 
     response: dict[str, JsonValue]
     media: tuple[types.Part, ...] = ()
-    intermediate: tuple[dict[str, JsonValue], ...] = ()
 
 
 def result_of(value: object) -> Result:
@@ -49,8 +45,7 @@ def result_of(value: object) -> Result:
     cut to their beginning, and the response says so.
     """
     if isinstance(value, Yielded):
-        news = tuple(result_of(item).response for item in value.intermediate)
-        return replace(result_of(value.result), intermediate=news)
+        value = value.result
     parts = _media(value)
     if parts:
         return Result(response={"result": f"{len(parts)} part(s) attached"}, media=parts)

@@ -172,8 +172,7 @@ class Runner:
                 await self._end(held)
         except (ValueError, TypeError, AttributeError, RecursionError):
             async with self.hold(key, owner=owner, lease=lease) as held:
-                done = isinstance(next_step(self.agent, held.story), Wait | Done)
-                if not (done and held.waiting):
+                if not (self._idle(held) and held.waiting):
                     raise
                 held.put_aside()  # it can be read or stored by nobody
                 version, now = held.next_version, held.now / 1000
@@ -181,7 +180,7 @@ class Runner:
                 await held.commit([end])
 
     async def _end(self, held: Held) -> list[Event]:
-        if isinstance(next_step(self.agent, held.story), (Wait, Done)):
+        if self._idle(held):
             await held.take()
         now = held.now / 1000
         events = given_up(self.agent, held.story, version=held.next_version, now=now)
@@ -242,10 +241,12 @@ class Runner:
         self, held: Held, step: Step, new: Sequence[Event], *, let_go: bool
     ) -> Sequence[Event]:
         """Store what came of a step, or only hear it; what a client may see."""
-        if isinstance(step, CallModel) and asks_first(step.agent, new, plugins=self._plugins):
-            held.hear(new)
-            return ()
-        return await held.commit(new, over=lambda: let_go and self._idle(held))
+        match step:
+            case CallModel(agent=agent) if asks_first(agent, new, plugins=self._plugins):
+                held.hear(new)
+                return ()
+            case _:
+                return await held.commit(new, over=lambda: let_go and self._idle(held))
 
     async def _asking(self, step: CallModel, held: Held, budget: Budget) -> Asking:
         """A question to a model, about to be asked."""

@@ -50,11 +50,13 @@ def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
     open_calls = [call for call in story.unsettled.values() if call.branch == branch]
     ready: list[Call] = []
     for call in open_calls:
-        step = _step_of_call(agent, story, call)
-        if isinstance(step, (CallModel, RunTools)):
-            return step
-        if step is None:
-            ready.append(call)
+        match _step_of_call(agent, story, call):
+            case CallModel() | RunTools() as step:
+                return step
+            case None:
+                ready.append(call)
+            case Wait() | Done():
+                pass
     if ready:
         batch = [call for call in ready if call.version == ready[0].version]
         return RunTools(agent, speaker(agent, batch[0].agent), batch)
@@ -83,8 +85,11 @@ def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
     nested = speaker(agent, call.agent).nested(call.name)
     if nested is None:
         return None
-    step = next_step(nested, story, call.inner)
-    return None if isinstance(step, Done) else step
+    match next_step(nested, story, call.inner):
+        case Done():
+            return None
+        case step:
+            return step
 
 
 def floor(agent: Agent, name: str | None) -> Agent:

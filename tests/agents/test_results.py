@@ -40,14 +40,6 @@ def test_result(returned: Any, response: dict[str, Any]):
     assert result_of(returned).response == response
 
 
-def test_news_of_a_generator():
-    """A generator's earlier yields are responses of their own."""
-    assert result_of(Yielded(intermediate=[1, {"p": 2}], result=3)).intermediate == (
-        {"result": 1},
-        {"p": 2},
-    )
-
-
 @pytest.mark.parametrize(
     ("returned", "media"),
     [
