@@ -2,10 +2,12 @@
 
 import json
 
+from pydantic import JsonValue
+
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
-from bot.approvals.request import Approval, against, late
-from bot.approvals.terms import Policy
+from bot.approvals.request import Approval, against, differ, late
+from bot.approvals.terms import Policy, newest
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
     Told,
@@ -13,10 +15,12 @@ from bot.slack.blocks.arguments import (
     concealed,
     in_one_line,
     shortly,
+    titled,
     told,
     values,
 )
-from bot.slack.blocks.inputs import inputs
+from bot.slack.blocks.entered import Entry, entered
+from bot.slack.blocks.inputs import fields, inputs, label
 from bot.slack.blocks.outcome import counted, outcome
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
@@ -37,7 +41,7 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
-from bot.slack.blocks.votes import filled, reasons, so_far
+from bot.slack.blocks.votes import VOTES_LIMIT, reasons
 from bot.slack.text import cut, escaped, visible
 
 WITHHELD = "This channel is shared with other companies, so the details are not shown here."
@@ -46,6 +50,7 @@ UNSAVED = (
     "forget this request."
 )
 RESULT_LIMIT = 1_000
+DIFFER = "These values differ. Only those who enter the same agree with each other."
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
 
@@ -93,7 +98,7 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
 def around(approval: Approval, kin: Kin) -> list[Block]:
     """What a card tells besides the call: how it stands among others, and who may decide it."""
     is_open = approval.status == "pending"
-    terms = [small(_terms(approval)), *so_far(approval), *_unsaved(approval)] if is_open else []
+    terms = [small(_terms(approval)), *_so_far(approval), *_unsaved(approval)] if is_open else []
     return [*_beside(approval, kin, is_open=is_open), *terms]
 
 
@@ -134,7 +139,7 @@ def _open(approval: Approval, *, whole: bool) -> list[Block]:
     form = form if fits and whole else []
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
     told = small(_terms(approval), before=_then(approval))
-    return [*form, told, *so_far(approval), *_unsaved(approval), buttons]
+    return [*form, told, *_so_far(approval), *_unsaved(approval), buttons]
 
 
 def _then(approval: Approval) -> str:
@@ -149,11 +154,38 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     blocks = [trusted(outcome(approval))]
     blocks += reasons(approval)
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
-        blocks += filled(approval, approval.payload)
+        blocks += _filled(approval, approval.payload)
     if result:
         told = visible(concealed(approval, result))[0]
         blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
     return blocks
+
+
+def _so_far(approval: Approval) -> list[Block]:
+    """What those said who voted already: why not, and the values that they entered."""
+    if approval.payload_schema is None:
+        return reasons(approval)
+    agreed = [vote for vote in newest(approval.votes).values() if vote.confirmed]
+    values = [
+        block
+        for vote in agreed[-VOTES_LIMIT:]
+        for block in _filled(approval, vote.payload, by=vote.person)
+    ]
+    return [*reasons(approval), *values, *([small(before=DIFFER)] if differ(approval) else [])]
+
+
+def _filled(
+    approval: Approval, payload: dict[str, JsonValue] | None, *, by: str = ""
+) -> list[Block]:
+    """What was filled in, in the order in which it was asked for."""
+    left = dict(payload or {})
+    told: list[Entry] = [
+        (label(field), field.schema, left.pop(field.name))
+        for field in fields(approval)
+        if field.name in left
+    ]
+    told += [(visible(titled(cut(name, 150)))[0], {}, value) for name, value in left.items()]
+    return [entered(told, by=by)] if told else []
 
 
 def _terms(approval: Approval) -> str:

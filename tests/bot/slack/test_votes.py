@@ -10,8 +10,7 @@ from bot.approvals.life import resume, voted
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
-from bot.slack.blocks.card import around
-from bot.slack.blocks.votes import DIFFER
+from bot.slack.blocks.card import DIFFER, around
 from bot.slack.validate import message_problems
 from tests.bot.slack.samples import ANA, MAX, MIA, NOW, approval
 from tests.bot.slack.test_blocks import shown
