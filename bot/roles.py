@@ -39,6 +39,8 @@ from bot.tickets.poll import Poll
 from bot.turns import Command
 from bot.worker import Worker, farewell
 
+IN_PLACE = 1.0
+"""Seconds that a turn waits for its model where it is; for a longer wait it gives its place up."""
 ANCHOR = 60.0
 """Seconds between two looks whether the audit is anchored today."""
 
@@ -131,6 +133,8 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         owner=owner,
         lease=int(settings.lease * 1000),
         run_config=RunConfig(
+            retry_seconds=IN_PLACE,
+            retry_pause=IN_PLACE / 3,
             window=settings.context_window if settings.model != REHEARSAL else 0,
             turn_tokens=settings.turn_tokens,
             daily_tokens=settings.daily_tokens,

@@ -69,17 +69,21 @@ async def test_a_failure_is_one_sentence(open_office: Opening, item: Item, sente
         assert len(server.requests) == 1
 
 
-async def test_a_long_wait_leaves_the_worker_free(open_office: Opening, store_url: str):
-    """A wait of minutes is the index's: others are served, and the turn is due when it is over."""
-    script = [fault(429, details=[retry_info("300s")]), says("Hello, Ben.")]
+@pytest.mark.parametrize("seconds", [pytest.param(300, id="minutes"), pytest.param(3, id="few")])
+async def test_a_wait_leaves_the_worker_free(open_office: Opening, store_url: str, seconds: int):
+    """Such a wait is the index's: others are served, and the turn is due when it is over."""
+    script = [fault(429, details=[retry_info(f"{seconds}s")]), says("Hello, Ben.")]
     async with GeminiServer(script) as server, redis.asyncio.Redis.from_url(store_url) as store:
         office = await opened(open_office, server)
         await office.ask("hello")
         await asyncio.wait_for(server.asked.wait(), timeout=5)
         thread = await office.ask("hello", who="ben")
         await office.answer(thread, "Hello, Ben.")
-        [(_, due)] = await store.zrange("b:{due:T0LOCALWORK}:ready", -1, -1, withscores=True)
-        assert 290 < due / 1000 - time.time() < 310
+        ready = "b:{due:T0LOCALWORK}:ready"
+        while await store.zcard(ready) > 1:  # noqa: ASYNC110 - the store tells nobody
+            await asyncio.sleep(0.01)
+        [(_, due)] = await store.zrange(ready, -1, -1, withscores=True)
+        assert seconds - 10 < due / 1000 - time.time() < seconds + 10
 
 
 async def test_another_model_steps_in(open_office: Opening):
