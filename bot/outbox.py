@@ -11,7 +11,6 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from itertools import islice
 from typing import Protocol
 
 from agents import Held, Post, Record, SessionConflict, SessionKey, Slot, StoreUnavailable
@@ -21,13 +20,14 @@ from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.courier import Courier
-from bot.display import Display, Message
+from bot.detour import TRIED, Detour
+from bot.display import Display
 from bot.slack import blocks
-from bot.slack.blocks import Rendered, elsewhere
+from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
 from bot.slack.replies import Replies
 from bot.tries import Tries
-from bot.turns import Saved, Thread, thread_of
+from bot.turns import Saved, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
@@ -36,6 +36,8 @@ MENDED_AGAIN = 5.0
 SHARE = 2 / 3
 """How much of the rest of a lease may pass before a call of Slack's is begun: who takes over then
 looks for it when it has long been there."""
+MANY = 1_000
+"""Sessions of which it is known that their oldest post is not there: without, it is looked for."""
 SAVE_AGAIN = 2.0
 """Seconds until it is asked again whether an outcome is on the other servers too."""
 LOOKING = ("conversations.replies", "conversations.history")
@@ -45,13 +47,6 @@ UPDATES = ("card_update", "asked_update", "ticket_update")
 DECIDED = ("approved", "rejected", "cancelled")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """What goes wrong where a post or its record is not what this release expects."""
-NOT_SHOWN = (
-    "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
-)
-
-
-TRIED = "Slack did not take it, however often I tried."
-NOR_HERE = "Slack takes no messages of mine in the conversation either, so nobody was asked there."
 
 
 class Limits(Protocol):
@@ -71,7 +66,11 @@ Changed = Callable[[Approval], None]
 
 
 class Outbox:
-    """Everything owed, session by session: `debt = await outbox.debt(held)`."""
+    """Everything owed, session by session: `debt = await outbox.debt(held)`.
+
+    `unposted` are the oldest posts of sessions of which Slack took nothing when this process had
+    them in hand, with the fence of then: nobody looks for one unless others had it since.
+    """
 
     def __init__(
         self,
@@ -97,13 +96,19 @@ class Outbox:
         self.saved = saved
         self.saving: set[tuple[SessionKey, str]] = set()
         self.tries = Tries()
+        self.unposted: dict[SessionKey, tuple[int, str]] = {}
 
     async def debt(self, held: Held) -> "Debt":
         """What is owed in a session in hand before anything more is done in it."""
         self.tries.forget(time.monotonic())
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
-        debt.doubtful.update(islice(held.owed, 1))  # no post is made before the last is struck off
+        oldest = next(iter(held.owed), "")  # no post is made before the one ahead is struck off
+        if self.unposted.pop(held.key, None) != (held.before, oldest):
+            debt.doubtful.add(oldest)
+        debt.fence = held.fence
+        if len(self.unposted) > MANY:  # others have paid them
+            self.unposted.clear()
         debt.near = partial(near, held.story)
         debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
         if held.owed or any(call.request for call in held.story.open.values()):
@@ -136,6 +141,7 @@ class Debt:
     def __init__(self, key: SessionKey, outbox: Outbox) -> None:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
+        self.fence = 0
         self.wait: float | None = None
         self._wait_over = 0.0
         self._paying = asyncio.Lock()
@@ -145,7 +151,7 @@ class Debt:
         self.owed: dict[str, Post] = {}
         self.paid: dict[str, str | None] = {}
         self.saved, self.saving = outbox.saved, outbox.saving
-        self._tries = outbox.tries
+        self._tries, self._unposted = outbox.tries, outbox.unposted
         self._slot = outbox.slot
         self._replies = outbox.replies
         self._owner, self._limits = outbox.owner, outbox.limits
@@ -156,6 +162,7 @@ class Debt:
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
         self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
+        self._detour = Detour(key, self._courier, display=self._display, replies=outbox.replies)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:
@@ -307,6 +314,8 @@ class Debt:
         match result:
             case Retry():
                 self.wait = result.after_s
+                if post.id not in self.doubtful and self.fence:
+                    self._unposted[self.key] = (self.fence, post.id)
             case Refused():
                 why, pause = result.code, MENDED_AGAIN
                 self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
@@ -328,6 +337,7 @@ class Debt:
     async def _tried(self, post: Post) -> Result:
         """Pay one post; what Slack neither took nor refused for hours counts as refused."""
         self._courier.since[post.id] = self._display.since(post)
+        self._unposted.pop(self.key, None)
         result = await self._within_limits(post)
         enough = self._tries.enough(self.key, post.id, now=time.monotonic())
         if not (enough and isinstance(result, Uncertain)):
@@ -337,7 +347,7 @@ class Debt:
             logs.error("outbox.refused", post=post.id, code=refused.code, todo=TRIED)
             return Posted("")
         message = await self._display.message(post)
-        return await self._fall_back(post, refused, message, enough=True)
+        return await self._detour.take(post, refused, message, enough=True)
 
     async def _within_limits(self, post: Post) -> Result:
         """Pay one post unless Slack wants it later, and have everybody know when it does."""
@@ -363,22 +373,15 @@ class Debt:
         try:
             message = await self._display.message(post)
         except UNSHOWN as raised:
-            return await self._not_shown(post, raised)
+            return await self._detour.not_shown(post, raised)
         if kind_of(post) in UPDATES:
             return await self._change(post, message.pieces)
         if post.id not in self.doubtful and self._display.needless(post):
             return Posted("")
         result = await self._courier.say(post.id, message.thread, message.pieces)
         if isinstance(result, Refused) and not result.of_app:
-            return await self._fall_back(post, result, message)
+            return await self._detour.take(post, result, message)
         return result
-
-    async def _not_shown(self, post: Post, raised: Exception) -> Result:
-        """Say in the thread that there was more to say; the post itself is given up."""
-        logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
-        home, notice = thread_of(self.key), blocks.answer(NOT_SHOWN)
-        told = await self._courier.say(f"{post.id}/refused", home, notice)
-        return _let_be(told)
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""
@@ -412,55 +415,6 @@ class Debt:
         view = await self._slot.read(self.key, parts=("posts",))
         return view.places.get(post_id, "") if view else ""
 
-    async def _fall_back(
-        self, post: Post, refused: Refused, message: Message, *, enough: bool = False
-    ) -> Result:
-        """Say somewhere else what Slack would not take: in the thread, or to who asked.
-
-        What was tried long `enough` is let be when Slack takes only the sentence why.
-        """
-        logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
-        home, asker = thread_of(self.key), Thread(self._asker(post))
-        why = f"I could not ask {_where(message.thread, home)}: {refused.sentence}"
-        result: Result = refused
-        if message.thread != home:
-            pieces = await self._for_home(post, message)
-            said = f"{why} I ask here."
-            result = await self._instead(post, home, pieces, why=said, enough=enough)
-            why = f"{why} {NOR_HERE}"
-        elif kind_of(post) != "card" and asker.channel:
-            pieces = elsewhere(message.pieces, home, sentence=refused.sentence)
-            said = refused.sentence if enough else ""
-            result = await self._instead(post, asker, pieces, why=said, enough=enough)
-        if isinstance(result, Refused) and kind_of(post) == "card" and asker.channel:
-            told = await self._courier.say(f"{post.id}/nobody", asker, blocks.answer(why))
-            result = Posted("") if isinstance(told, Posted) else told
-        return _let_be(result)
-
-    async def _for_home(self, post: Post, message: Message) -> Sequence[Rendered]:
-        """A message that was to go elsewhere, for those who may read the session's thread."""
-        approval = self._display.approval(post)
-        if approval is not None and await self._replies.shared(thread_of(self.key).channel):
-            return [blocks.withheld(approval, now=self._display.now)]
-        return message.pieces
-
-    async def _instead(
-        self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool
-    ) -> Result:
-        """Say something in another place, after a sentence why."""
-        told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
-        if not isinstance(told, Posted):
-            return told
-        result = await self._courier.say(post.id, thread, pieces)
-        if enough and isinstance(result, Uncertain):
-            return Refused(result.why, "operator", TRIED)
-        return result
-
-    def _asker(self, post: Post) -> str:
-        """Whose words a post answers; empty when nobody is known."""
-        approval = self._display.approval(post)
-        return approval.requester if approval else str(post.body.get("asker") or "")
-
 
 def _stands_alone(post: Post) -> bool:
     """Whether a post is shown from its own body, wherever others are."""
@@ -470,16 +424,3 @@ def _stands_alone(post: Post) -> bool:
 def _is_owed(result: Result) -> bool:
     """Whether a refusal says nothing about what was posted: it stays owed."""
     return isinstance(result, Refused) and result.of_app
-
-
-def _let_be(result: Result) -> Result:
-    """What Slack would not take in the last place that is left for it counts as done."""
-    return Posted("") if isinstance(result, Refused) and not result.of_app else result
-
-
-def _where(thread: Thread, home: Thread) -> str:
-    """A place in words, for a sentence that only plain text is put into."""
-    if thread == home:
-        return "in the conversation"
-    private = is_person(thread.channel)
-    return "one of the people who may decide" if private else "in the channel for approvals"

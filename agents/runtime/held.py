@@ -78,6 +78,7 @@ class Held:
         self.key = key
         self.name = str(key)
         self.fence = begun.fence
+        self.before = begun.before
         self.version = begun.version
         self.attempt = begun.attempt
         self.deaths = begun.deaths

@@ -118,3 +118,19 @@ async def test_who_was_asked_is_told_so(
         assert len(found) == count
     lines = [*desk.said(), *(full_text(each) for each in desk.slack.dms("ana"))]
     assert any(told in line and "Nobody" not in line for line in lines)
+
+
+async def test_a_way_round_that_the_app_cannot_take_is_taken_later(desk: Desk):
+    """While Slack takes nothing from this app, nobody is told that nobody could be asked."""
+    archive(desk, "approvals")
+    desk.slack.fail("chat.postMessage", "slow", seconds=0)
+    desk.slack.fail("chat.postMessage", "refused", error="token_revoked", times=1)
+    await asked(desk, desk.slack.workspace.channel("approvals").id)
+    assert (desk.said(), desk.slack.dms("ana")) == ([], [])
+    debt = await desk.pay()
+    assert debt.wait is None
+    told, card, line = desk.said()
+    assert "I ask here" in told
+    assert "Asked:" in card
+    assert "Nobody" not in line
+    assert desk.slack.dms("ana") == []

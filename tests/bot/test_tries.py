@@ -194,6 +194,21 @@ async def test_what_slack_wanted_later_is_not_there(desk: Desk):
     assert desk.slack.calls("conversations.replies") == []
 
 
+@pytest.mark.parametrize("others", [False, True])
+async def test_the_next_turn_knows_what_was_not_taken(desk: Desk, *, others: bool):
+    """What was put off is not looked for, unless somebody else had the session since."""
+    await desk.owe(answer(desk, 1, "one"))
+    debt = await desk.debt()
+    debt.doubtful.clear()
+    desk.slack.fail("chat.postMessage", "ratelimited")
+    await debt.pay()
+    if others:
+        await desk.slot.begin(desk.key, owner="test", lease=1)
+    assert (await desk.pay()).wait is None
+    assert desk.said() == ["one"]
+    assert len(desk.slack.calls("conversations.replies")) == others
+
+
 async def test_pauses_grow(desk: Desk):
     """A post that Slack neither takes nor refuses is tried less and less, once in five minutes."""
     desk.slack.fail("chat.postMessage", "error", times=20)

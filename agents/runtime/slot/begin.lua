@@ -1,7 +1,7 @@
 -- begin(owner, lease, window, size, since)
 --   -> {'none', now} | {'busy', until, now}
 --    | {'begun', fence, version, now, attempt, deaths, head, events, state, runs, open, notes, journal,
---       outbox, owed, shared, user, created}
+--       outbox, owed, shared, user, created, before}
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
 if owner ~= '' and owner ~= a.owner and number('lease') > now then
@@ -16,7 +16,8 @@ local same = meta('attempted') == attempted
 local attempt = (same and number('attempt') or 0) + 1
 local deaths = (same and number('deaths') or 0) + (died and 1 or 0)
 -- Grows across deletion and loss of the slot, too, because time does.
-local fence = math.max(number('fence') + 1, now)
+local before = number('fence')
+local fence = math.max(before + 1, now)
 call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
   'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
@@ -69,5 +70,5 @@ return {
   'begun', fence, version, now, attempt, deaths, head, events, call('HGETALL', STATE),
   call('HGETALL', RUNS), open, call('HGETALL', NOTES), call('HGETALL', JOURNAL),
   call('HGETALL', OUTBOX), call('LRANGE', OWED, 0, -1), call('LRANGE', SHARED, 0, -1),
-  meta('user'), exists,
+  meta('user'), exists, before,
 }

@@ -121,9 +121,10 @@ def shared(app: Json, users: Json, user: str | None) -> str | None:
 def begun(answer: Answer, state: Json, *, user: str) -> Begun:
     """The answer of begin.lua; `state` is the whole of it, `user:` keys are those of `user`."""
     _, fence, version, now, attempt, deaths, head, events = answer[:8]
-    _, runs, open_, notes, journal, out, owed, _, _, created = answer[8:]
+    _, runs, open_, notes, journal, out, owed, _, _, created, before = answer[8:]
     return Begun(
         fence=fence,
+        before=before,
         created=int(created),
         version=version,
         head=entry(head),
@@ -145,7 +146,7 @@ def begun(answer: Answer, state: Json, *, user: str) -> Begun:
 
 def nothing_begun(now: int, state: Json, *, user: str) -> Begun:
     """What a session that is not there begins with."""
-    return begun(["begun", 0, 0, now, 0, 0, *([()] * 11), 0], state, user=user)
+    return begun(["begun", 0, 0, now, 0, 0, *([()] * 11), 0, 0], state, user=user)
 
 
 def view(answer: Answer, state: Json) -> View:

@@ -151,13 +151,14 @@ class Begun:
     """A session in hand.
 
     `fence` goes with every change, `before` went with those of whoever had it last. `created` is
-    when the session was made, `version` the number of its events. `head` is the oldest inbox entry, `attempt` how often it was begun (without one: how
-    often the session was begun at this version), `deaths` how often of these a lease had run out
-    that nobody gave back. `events` are the newest ones of the window from a turn start on, oldest
-    first, and before them the newest summary and the older ones of invocations that are open, have
-    an open call or go on in the window; `since` of begin leaves out what the caller has. `state`
-    has session, `app:` and `user:` keys, these of `user`: who speaks in `head`, else the last
-    commit's `user`, else the session's. `invocations` are the open ones with their `temp:` state.
+    when the session was made, `version` the number of its events. `head` is the oldest inbox entry,
+    `attempt` how often it was begun (without one: how often the session was begun at this version),
+    `deaths` how often of these a lease had run out that nobody gave back. `events` are the newest
+    ones of the window from a turn start on, oldest first, and before them the newest summary and
+    the older ones of invocations that are open, have an open call or go on in the window; `since`
+    of begin leaves out what the caller has. `state` has session, `app:` and `user:` keys, these of
+    `user`: who speaks in `head`, else the last commit's `user`, else the session's. `invocations`
+    are the open ones with their `temp:` state.
     `results` are bodies that finished while a sibling was still running, `started` the steps of
     those that were started and left no result. `posts` are still owed. A session that is not there
     begins empty with fence 0, which every change refuses.

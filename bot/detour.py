@@ -1,0 +1,112 @@
+"""Where a post goes that Slack does not take where it belongs, and what is said of it there.
+
+A card goes into the thread of its request, or it is told to who asked that nobody could be asked;
+all else goes to who asked.
+"""
+
+from collections.abc import Sequence
+
+from agents import Post, SessionKey
+from bot import logs
+from bot.approvals.posts import kind_of
+from bot.approvals.terms import is_person
+from bot.courier import Courier
+from bot.display import Display, Message
+from bot.slack import blocks
+from bot.slack.blocks import Rendered
+from bot.slack.endings import Posted, Refused, Result, Uncertain
+from bot.slack.replies import Replies
+from bot.turns import Thread, thread_of
+
+NOT_SHOWN = (
+    "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
+)
+TRIED = "Slack did not take it, however often I tried."
+NOR_HERE = "Slack takes no messages of mine in the conversation either, so nobody was asked there."
+
+
+class Detour:
+    """Says in other places what a session's posts say, as `courier` brings them."""
+
+    def __init__(
+        self, key: SessionKey, courier: Courier, *, display: Display, replies: Replies
+    ) -> None:
+        """Keep the parts."""
+        self._key = key
+        self._courier = courier
+        self._display = display
+        self._replies = replies
+
+    async def not_shown(self, post: Post, raised: Exception) -> Result:
+        """Say in the thread that there was more to say; the post itself is given up."""
+        logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
+        home, notice = thread_of(self._key), blocks.answer(NOT_SHOWN)
+        told = await self._courier.say(f"{post.id}/refused", home, notice)
+        return _let_be(told)
+
+    async def take(
+        self, post: Post, refused: Refused, message: Message, *, enough: bool = False
+    ) -> Result:
+        """Say somewhere else what Slack would not take: in the thread, or to who asked.
+
+        What was tried long `enough` is let be when Slack takes only the sentence why.
+        """
+        logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
+        home, asker = thread_of(self._key), Thread(self._asker(post))
+        why = f"I could not ask {_where(message.thread, home)}: {refused.sentence}"
+        result: Result = refused
+        if message.thread != home:
+            pieces = await self._for_home(post, message)
+            said = f"{why} I ask here."
+            result = await self._instead(post, home, pieces, why=said, enough=enough)
+            why = f"{why} {NOR_HERE}"
+        elif kind_of(post) != "card" and asker.channel:
+            pieces = blocks.elsewhere(message.pieces, home, sentence=refused.sentence)
+            said = refused.sentence if enough else ""
+            result = await self._instead(post, asker, pieces, why=said, enough=enough)
+        if _is_refused(result) and kind_of(post) == "card" and asker.channel:
+            told = await self._courier.say(f"{post.id}/nobody", asker, blocks.answer(why))
+            result = Posted("") if isinstance(told, Posted) else told
+        return _let_be(result)
+
+    async def _for_home(self, post: Post, message: Message) -> Sequence[Rendered]:
+        """A message that was to go elsewhere, for those who may read the session's thread."""
+        approval = self._display.approval(post)
+        if approval is not None and await self._replies.shared(thread_of(self._key).channel):
+            return [blocks.withheld(approval, now=self._display.now)]
+        return message.pieces
+
+    async def _instead(
+        self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool
+    ) -> Result:
+        """Say something in another place, after a sentence why."""
+        told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
+        if not isinstance(told, Posted):
+            return told
+        result = await self._courier.say(post.id, thread, pieces)
+        if enough and isinstance(result, Uncertain):
+            return Refused(result.why, "operator", TRIED)
+        return result
+
+    def _asker(self, post: Post) -> str:
+        """Whose words a post answers; empty when nobody is known."""
+        approval = self._display.approval(post)
+        return approval.requester if approval else str(post.body.get("asker") or "")
+
+
+def _let_be(result: Result) -> Result:
+    """What Slack would not take in the last place that is left for it counts as done."""
+    return Posted("") if _is_refused(result) else result
+
+
+def _is_refused(result: Result) -> bool:
+    """Whether Slack will never take it in that place."""
+    return isinstance(result, Refused) and not result.of_app
+
+
+def _where(thread: Thread, home: Thread) -> str:
+    """A place in words, for a sentence that only plain text is put into."""
+    if thread == home:
+        return "in the conversation"
+    private = is_person(thread.channel)
+    return "one of the people who may decide" if private else "in the channel for approvals"
