@@ -27,6 +27,8 @@ from agents.runtime.jsonable import to_json
 Schema = Mapping[str, Any]
 
 MAX_TEXT = 10_000
+MAX_WORDS = 400
+"""Characters of the choices that are named where a value is none of them."""
 WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
 NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -50,7 +52,7 @@ def scalar(schema: Schema, value: JsonValue) -> JsonValue:
 def wanted(schema: Schema) -> str:
     """What a schema wants, in words: "a whole number between 1 and 5"."""
     if "enum" in schema or "const" in schema:
-        return " or ".join(map(str, schema.get("enum", [schema.get("const")])))
+        return _one(schema.get("enum", [schema.get("const")]))
     form, kind = schema.get("format", ""), schema.get("type", "")
     words = _KINDS[form] if form in _FORMATS else _KINDS.get(kind, "something else")
     for (low, high), unit in _LIMITS.items():
@@ -58,6 +60,17 @@ def wanted(schema: Schema) -> str:
     return words + "".join(
         text.format(schema[key]) for key, text in _RULES.items() if key in schema
     )
+
+
+def _one(members: list[JsonValue]) -> str:
+    """Which values are taken, in words: not all of very many."""
+    words = [str(each) if each != "" else '""' for each in members]
+    room = (sum(map(len, words[: end + 1])) for end in range(len(words)))
+    kept = sum(used <= MAX_WORDS for used in room)
+    if not kept:
+        return f"one of {len(words):,} choices"
+    more = len(words) - kept
+    return " or ".join(words[:kept]) + (f" or one of {more:,} more" if more else "")
 
 
 def _limits(least: object, most: object, *, unit: str) -> str:
@@ -215,6 +228,13 @@ def _digits(schema: Schema, value: Any) -> str:
     return str(_limited(schema, number))
 
 
+def _person(schema: Schema, value: Any) -> str:
+    text = _as_is(schema, value).strip()
+    if not text:
+        raise ValueError("nobody")
+    return text
+
+
 def _identity(schema: Schema, value: Any) -> str:
     found = UUID(_as_is(schema, value).strip())
     if schema.get("version") not in (None, found.version):
@@ -290,6 +310,7 @@ _FORMATS: Mapping[str, Callable[[Schema, Any], str]] = MappingProxyType(
         "duration": _span,
         "decimal": _digits,
         "uri": _link,
+        "person": _person,
         **dict.fromkeys(_UUIDS, _identity),
     }
 )

@@ -20,6 +20,9 @@ from agents.runtime.jsonable import to_json
 Payload = Mapping[str, object] | BaseModel | type[BaseModel]
 
 MAX_ITEMS = 1_000
+MAX_FIELDS = 90
+MAX_NAME = 200
+_EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
 SIMPLE: Mapping[type, dict[str, Any]] = {
     type(None): {"type": "string", "minLength": 1},
     str: {"type": "string", "minLength": 1},
@@ -40,10 +43,17 @@ def schema_of(payload: Payload) -> tuple[dict[str, JsonValue], dict[str, JsonVal
     cannot be asked for.
     """
     if isinstance(payload, Mapping):
-        return _object(payload), _filled(payload)
-    if isinstance(payload, BaseModel) or _is_model(payload):
-        return form_of(payload)
-    raise UsageError("a payload must be a dict of names and values, or a pydantic model")
+        form = _object(payload), _filled(payload)
+    elif isinstance(payload, BaseModel) or _is_model(payload):
+        form = form_of(payload)
+    else:
+        raise UsageError("a payload must be a dict of names and values, or a pydantic model")
+    names = cast("dict[str, object]", form[0]["properties"])
+    if len(names) > MAX_FIELDS:
+        raise UsageError(f"a payload has at most {MAX_FIELDS} fields, not {len(names)}")
+    if wrong := [name for name in names if not 0 < len(name.strip()) <= MAX_NAME]:
+        raise UsageError(f"the name of a field has 1 to {MAX_NAME} characters: {wrong[0][:40]!r}")
+    return form
 
 
 def _is_model(payload: object) -> bool:
@@ -121,8 +131,7 @@ class _Check:
         kinds = {option.get("type") for option in options}
         structured = [o for o in options if o.get("type") in ("array", "object")]
         if not text.strip():
-            emptied = structured and "null" not in kinds and "array" in kinds
-            return [] if emptied and "default" not in field else text
+            return [] if structured and "null" not in kinds and "array" in kinds else text
         if not structured and not any(_is_open(option) for option in options):
             return text
         made: list[JsonValue] = []
@@ -178,10 +187,10 @@ class _Check:
         for name, field in known.items():
             where = f"{path}.{name}" if path else name
             if name in value:
-                needed = name in required
-                if not needed and "default" not in field and self._left(field, value[name]):
+                may_lack = name not in required and "default" not in field
+                if may_lack and self._left(field, value[name]):
                     continue
-                found[name] = self._field(field, value[name], path=where, needed=needed)
+                found[name] = self._field(field, value[name], path=where)
             elif name in required:
                 self.problems[where] = "is required"
             elif "default" in field:
@@ -202,14 +211,19 @@ class _Check:
         """Whether a field is left empty, where emptiness is no value of it."""
         return _is_empty(value) and bool(self._tried(field, value)[1])
 
-    def _field(self, field: Schema, value: JsonValue, *, path: str, needed: bool) -> JsonValue:
-        """A field's value; one left empty is its default, or null, where that is taken."""
+    def _field(self, field: Schema, value: JsonValue, *, path: str) -> JsonValue:
+        """A field's value; one left empty is empty, in the first way that the field takes.
+
+        It is never the default: a form begins with that, so whoever emptied the field saw it go,
+        and where it could not be shown nobody agreed to it.
+        """
         if not self._left(field, value):
             return self.value(field, value, path=path)
-        if not needed and "default" in field:
-            return copy.deepcopy(field["default"])
-        if self._tried(field, None)[1]:
-            self.problems[path] = "is required"
+        for empty in _EMPTY:
+            made, problems = self._tried(field, empty)
+            if not problems:
+                return made
+        self.problems[path] = "is required"
         return None
 
     def _tried(self, schema: Schema, value: JsonValue) -> tuple[JsonValue, dict[str, str]]:

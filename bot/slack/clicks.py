@@ -25,14 +25,14 @@ from bot.approvals.request import Approval
 from bot.approvals.scene import TALK_READ, talked_since
 from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.card import around, shows_all
-from bot.slack.blocks.inputs import fields, label
+from bot.slack.blocks.inputs import by_field, fields
 from bot.slack.blocks.rendered import Block, mentions
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
 from bot.slack.endings import Posted, Refused, Result
 from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Replies
-from bot.slack.text import escaped
+from bot.slack.text import cut, escaped
 from bot.turns import Command, Saved, Spot, thread_of
 
 INACTIVE = "This button is no longer active."
@@ -46,6 +46,7 @@ _ACTS: Mapping[str, Act] = MappingProxyType({REJECT: "reject", FORM: "approve"})
 """What the buttons that ask for more are about."""
 _STAMP = re.compile(r"\d+\.\d+")
 SAVING = "Saved here, but not yet on the second server; the card will follow."
+ERROR_LIMIT = 1_000
 TAKEN = ("decided", "counted", "withdrawn")
 MISPLACED = (
     "This does not come from where I asked, so nothing was decided. Please use the request's own"
@@ -336,8 +337,9 @@ def sentence(outcome: Outcome) -> str:
     if outcome.people:
         told = f"{told} {mentions(outcome.people)}."
     asked = fields(outcome.approval) if outcome.approval else []
-    labels = {each.name: label(each) for each in asked}
-    lines = [f"• {labels.get(name, name)}: {text}" for name, text in outcome.problems.items()]
+    labels = {each.name: each.title for each in asked}
+    wrong = by_field(labels, outcome.problems)
+    lines = [f"• {labels.get(name, name)}: {text}" for name, text in wrong.items()]
     return "\n".join([told, *map(escaped, lines)])
 
 
@@ -347,8 +349,15 @@ def _instead(text: str) -> Mapping[str, Any]:
 
 
 def _beside(sent: Submission, problems: Mapping[str, str], *, otherwise: str) -> Mapping[str, Any]:
-    """The answer that keeps the modal open, with each problem at its field."""
-    errors = {sent.blocks[name]: text for name, text in problems.items() if name in sent.blocks}
-    if not errors and sent.blocks:
-        errors = {next(iter(sent.blocks.values())): otherwise}
+    """The answer that keeps the modal open, with each problem at its field.
+
+    What is wrong in no field of it is said at the first one.
+    """
+    wrong = by_field(sent.blocks, problems)
+    errors = {sent.blocks[name]: text for name, text in wrong.items() if name in sent.blocks}
+    elsewhere = [f"{name}: {text}" for name, text in wrong.items() if name not in sent.blocks]
+    if sent.blocks and (elsewhere or not errors):
+        first = next(iter(sent.blocks.values()))
+        told = (errors.get(first, ""), "; ".join(elsewhere) or otherwise)
+        errors[first] = cut(" ".join(filter(None, told)), ERROR_LIMIT)
     return {"response_action": "errors", "errors": errors} if errors else _instead(otherwise)

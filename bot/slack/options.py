@@ -11,7 +11,7 @@ _JSON = re.compile(r"\s*(?:[\[{\"\d-]|true|false|null|NaN|Infinity)")
 
 def option_value(member: JsonValue) -> str:
     """The value of a select's option for a member of an enum; JSON unless it is plain text."""
-    if isinstance(member, str) and option_meaning(member) == member:
+    if isinstance(member, str) and member and option_meaning(member) == member:
         return member
     return json.dumps(member, ensure_ascii=False)
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from agents.runtime.errors import PayloadError, UsageError
 from agents.runtime.payload import check, schema_of
@@ -371,3 +371,77 @@ def test_whatever_passes_is_valid_and_passes_again(values: dict[str, Any]):
     jsonschema.validate(checked, schema)
     assert check(schema, checked) == checked
     assert Trip.model_validate(checked)
+
+
+class Grant(BaseModel):
+    """A form whose fields have defaults of their own."""
+
+    amount: int = 5
+    note: str = "usual"
+    reason: str | None = "none"
+    tags: list[str] = ["a"]
+    code: Annotated[str, Field(min_length=2)] = "AB"
+    day: datetime.date | None = None
+    sure: bool = True
+    kind: Literal["x", "y"] = "x"
+
+
+@pytest.mark.parametrize("begun", [Grant, Grant(amount=100, note="special")])
+@pytest.mark.parametrize(
+    ("name", "emptied"),
+    [
+        pytest.param("amount", None, id="a number is required"),
+        pytest.param("note", "", id="a text is empty"),
+        pytest.param("reason", {None}, id="what may be nothing is nothing"),
+        pytest.param("tags", [], id="a list is empty"),
+        pytest.param("code", None, id="a text with a least length is required"),
+        pytest.param("day", {None}, id="a date may be nothing"),
+        pytest.param("sure", None, id="yes or no is required"),
+        pytest.param("kind", None, id="a choice is required"),
+    ],
+)
+def test_what_was_emptied_is_never_a_default(begun: Any, name: str, emptied: Any) -> None:
+    """Nobody agrees to a value that they took out: it is empty, or the field is required."""
+    form, begins = schema_of(begun)
+    for nothing in (None, "", "  ") if name != "note" else (None, ""):
+        values = begins | {name: nothing}
+        if emptied is None:
+            with pytest.raises(PayloadError) as raised:
+                check(form, values)
+            assert raised.value.problems == {name: "is required"}
+        else:
+            told = None if emptied == {None} else emptied
+            expected = told if name != "reason" or nothing is None else nothing
+            assert check(form, values)[name] == expected
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({"": 1}, id="no name"),
+        pytest.param({" ": 1}, id="a blank name"),
+        pytest.param({"n" * 201: 1}, id="a name that is too long"),
+        pytest.param({f"f{n}": 1 for n in range(91)}, id="too many fields"),
+        pytest.param(create_model("Many", **{f"f{n}": (int, 1) for n in range(91)}), id="a model"),
+    ],
+)
+def test_a_form_that_nobody_could_send_is_not_asked(asked: Any) -> None:
+    """A form has so many fields, and names of such a length, as any surface can bring back."""
+    with pytest.raises(UsageError):
+        schema_of(asked)
+    schema_of({f"f{n}": 1 for n in range(90)} | {})
+    schema_of({"n" * 200: 1})
+
+
+def test_of_many_choices_some_are_named() -> None:
+    """Somebody who typed none of many choices is not sent all of them."""
+    schema = {"enum": [f"option {n}" for n in range(1_000)]}
+    with pytest.raises(PayloadError) as raised:
+        check({"type": "object", "properties": {"which": schema}}, {"which": "x"})
+    assert "option 1 or" in raised.value.problems["which"]
+    told = raised.value.problems["which"]
+    assert told.endswith(" more")
+    assert len(told) < 600
+    schema = {"enum": ["x" * 500]}
+    with pytest.raises(PayloadError, match="one of 1 choices"):
+        check({"type": "object", "properties": {"which": schema}}, {"which": "x"})

@@ -24,6 +24,7 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
+from bot.slack.options import option_value
 from bot.slack.text import chunks, cut, visible
 
 VALUE_LIMIT = 600
@@ -128,10 +129,16 @@ def _argument(name: str, value: JsonValue, *, default: bool = False) -> Argument
     whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
     if isinstance(value, float) and whole and str(value) != "-0.0":
         value = int(value)
-    text = value or '""' if isinstance(value, str) else _spelled(value)
+    text = _worded(value) if isinstance(value, str) else _spelled(value)
     shown_name, odd_name = visible(name)
     shown, odd = visible(masked(text, by=MASK))
     return Argument(name=shown_name, value=shown, deceiving=odd or odd_name, default=default)
+
+
+def _worded(text: str) -> str:
+    """A text as it is; one that reads like another value, or begins with a blank, is quoted."""
+    quoted = not text.strip() or ("\n" not in text and text != text.strip())
+    return json.dumps(text, ensure_ascii=False) if quoted else option_value(text)
 
 
 def _spelled(value: JsonValue) -> str:

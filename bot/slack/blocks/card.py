@@ -20,7 +20,7 @@ from bot.slack.blocks.arguments import (
     values,
 )
 from bot.slack.blocks.entered import Entry, entered
-from bot.slack.blocks.inputs import fields, inputs, label
+from bot.slack.blocks.inputs import fields, inputs
 from bot.slack.blocks.outcome import counted, outcome
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
@@ -180,7 +180,7 @@ def _filled(
     """What was filled in, in the order in which it was asked for."""
     left = dict(payload or {})
     told: list[Entry] = [
-        (label(field), field.schema, left.pop(field.name))
+        (field.title, field.schema, left.pop(field.name))
         for field in fields(approval)
         if field.name in left
     ]

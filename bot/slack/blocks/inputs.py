@@ -1,15 +1,18 @@
 """What a person has to fill in, out of the schema of a question's payload."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any, cast
 
 from pydantic import JsonValue
 
+from agents import PayloadError, check_payload
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
+from bot.logs import masked
+from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain
 from bot.slack.options import option_value
 from bot.slack.text import cut, visible
@@ -18,22 +21,26 @@ OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
 LABEL_LIMIT = 150
+WRONG_LIMIT = 500
 EXACT = 10**15
 """Numbers below this are written digit by digit."""
 LINE = 200
 """Characters beyond which a text gets several lines."""
-HINT_LIMIT = 300
 EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
-"""Values that a field left empty has already."""
+"""Values that an input without any shows as they are."""
 
 Schema = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One value a person enters: its name, schema without references, and what it starts with."""
+    """One value a person enters: its name, schema without references, and what it starts with.
+
+    `optional` says that it may be emptied; then it is empty, never a default.
+    """
 
     name: str
+    title: str
     schema: Schema
     initial: JsonValue
     optional: bool
@@ -58,41 +65,85 @@ def fields(approval: Approval) -> list[Field]:
     schema = approval.payload_schema or {}
     given = approval.payload or {}
     required = cast("Sequence[str]", schema.get("required") or ())
-    found: list[Field] = []
     properties = cast("Schema", schema.get("properties") or {})
-    named = dict.fromkeys((*approval.form, *required, *properties))
-    for name in (each for each in named if each in properties):
-        plain_schema = _flat(properties[name], schema)
-        initial = given[name] if name in given else plain_schema.get("default")
-        may_be_empty = name not in required and initial in EMPTY
-        optional = may_be_empty or _is_nullable(properties[name])
-        found.append(Field(name=name, schema=plain_schema, initial=initial, optional=optional))
-    return found
+    order = dict.fromkeys((*approval.form, *required, *properties))
+    names = [name for name in order if name in properties]
+    titles = [_title(name, properties[name]) for name in names]
+    return [
+        Field(
+            name=name,
+            title=title if titles.count(title) == 1 else f"{title} ({visible(name)[0]})",
+            schema=(flat := _flat(properties[name], schema)),
+            initial=given[name] if name in given else flat.get("default"),
+            optional=_may_be_empty(name, schema),
+        )
+        for name, title in zip(names, titles, strict=True)
+    ]
 
 
-def _is_nullable(about: object) -> bool:
-    """Whether a field may be left empty because it may be nothing."""
-    options = cast("list[object]", _mapping(about).get("anyOf") or [])
-    return any(_mapping(each).get("type") == "null" for each in options)
+def _may_be_empty(name: str, schema: Schema) -> bool:
+    """Whether the answer is right with nothing entered for a field."""
+    required = [each for each in schema.get("required") or () if each == name]
+    alone = {**schema, "properties": {name: schema["properties"][name]}, "required": required}
+    try:
+        check_payload(alone, {name: None})
+    except PayloadError:
+        return False
+    return True
 
 
-def label(field: Field) -> str:
-    """What a field is called on the card."""
-    title = field.schema.get("title")
-    name = title if isinstance(title, str) and title else field.name.replace("_", " ")
-    return visible(cut(name[:1].upper() + name[1:], LABEL_LIMIT))[0] or "Value"
+def _title(name: str, about: object) -> str:
+    """What a field is called: as it says itself, else its name, but never what its type is called.
+
+    Two fields of one type are told apart by their names.
+    """
+    title = _mapping(about).get("title")
+    words = title if isinstance(title, str) and title.strip() else name.replace("_", " ")
+    return visible(cut(words[:1].upper() + words[1:], LABEL_LIMIT))[0] or "Value"
+
+
+def by_field(names: Collection[str], wrong: Mapping[str, str]) -> Mapping[str, str]:
+    """What is wrong, by the field it is wrong in, out of what is wrong in its parts as well.
+
+    What is in no field stays under the name it has.
+    """
+    found: dict[str, list[str]] = {}
+    for place, text in wrong.items():
+        steps = place.split(".")
+        heads = (".".join(steps[:end]) for end in range(len(steps), 0, -1))
+        name = next((head for head in heads if head in names), place)
+        parts = [_part(step) for step in place[len(name) :].split(".") if step]
+        found.setdefault(name, []).append(f"{', '.join(parts)}: {text}" if parts else text)
+    return {name: cut("; ".join(texts), WRONG_LIMIT) for name, texts in found.items()}
+
+
+def _part(step: str) -> str:
+    return f"entry {int(step) + 1}" if step.isdecimal() else visible(cut(step, LABEL_LIMIT))[0]
 
 
 def _input(field: Field, *, block_id: str, modal: bool) -> Block:
+    element = _element(field, modal=modal)
+    begins = any(key.startswith("initial") for key in element)
+    typed = element["type"] == "plain_text_input"
+    told = hint(
+        field.schema,
+        choices=_choices(field.schema) if typed else (),
+        typed=typed,
+        unshown=field.initial not in EMPTY and not begins,
+    )
     block: Block = {
         "type": "input",
         "block_id": block_id,
-        "label": plain(label(field)),
-        "element": {"action_id": cut(field.name, 255) or "value", **_element(field, modal=modal)},
+        "label": plain(field.title),
+        "element": {"action_id": cut(field.name, 255) or "value", **element},
         "optional": field.optional,
     }
-    hint = _hint(field.schema)
-    return block | ({"hint": plain(hint)} if hint else {})
+    return block | ({"hint": plain(told)} if told else {})
+
+
+def _choices(schema: Schema) -> Sequence[JsonValue]:
+    """The members of what could be no select."""
+    return _members(schema) or _members(_mapping(schema.get("items")))
 
 
 def _element(field: Field, *, modal: bool) -> Block:
@@ -182,62 +233,23 @@ def _typed(field: Field) -> Block:
     words = schema.get("format") == "multiline" or (isinstance(longest, int) and longest > LINE)
     long = words or schema.get("type") in ("array", "object", None)
     limit = min(longest, INPUT_LIMIT) if isinstance(longest, int) and longest > 0 else INPUT_LIMIT
-    element: Block = {"type": "plain_text_input", "multiline": long, "max_length": limit}
-    if initial in (None, ""):
-        return element
-    text = _text_of(schema, initial)
-    return element | ({"initial_value": text} if len(text) <= limit else {})
+    text = "" if initial in (None, "") else _text_of(schema, initial)
+    many = long or "\n" in text
+    element: Block = {"type": "plain_text_input", "multiline": many, "max_length": limit}
+    plainly = len(text) <= limit and visible(masked(text)) == (text, False)
+    return element | ({"initial_value": text} if text and plainly else {})
 
 
 def _text_of(schema: Schema, value: JsonValue) -> str:
     """A value as people type it: a list of texts line by line, what else has parts as JSON."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and _takes_lines(schema):
+    if isinstance(value, list) and value and takes_lines(schema):
         text = "\n".join(map(str, value))
         kept = [line for line in text.splitlines() if line == line.strip() and line]
         if kept == value and not text.startswith("["):
             return text
     return json.dumps(value, ensure_ascii=False)
-
-
-def _takes_lines(schema: Schema) -> bool:
-    items = _mapping(schema.get("items"))
-    return schema.get("type") == "array" and items.get("type") == "string"
-
-
-def _hint(schema: Schema) -> str:
-    """What a field means and what it takes."""
-    about = schema.get("description")
-    told = [about.strip()] if isinstance(about, str) and about.strip() else []
-    for limits in (_limits(schema), _form(schema)):
-        if limits not in " ".join(told):
-            told.append(limits)
-    return visible(cut(" ".join(told), HINT_LIMIT))[0]
-
-
-def _form(schema: Schema) -> str:
-    """How a value that has parts is typed."""
-    if _takes_lines(schema):
-        return "One in each line."
-    return {"array": "A list, as JSON.", "object": "An object, as JSON."}.get(
-        str(schema.get("type")), ""
-    )
-
-
-def _limits(schema: Schema) -> str:
-    low, high = _limit(schema, "inimum"), _limit(schema, "aximum")
-    if low is not None and high is not None:
-        return f"From {low} to {high}."
-    if low is not None:
-        return f"At least {low}."
-    return "" if high is None else f"At most {high}."
-
-
-def _limit(schema: Schema, end: str) -> object:
-    """The least or the most that a field takes, however that is said."""
-    names = (f"m{end}", f"exclusiveM{end}", f"formatM{end}", f"formatExclusiveM{end}")
-    return next((schema[name] for name in names if name in schema), None)
 
 
 def _flat(about: object, root: Schema) -> Schema:
@@ -279,24 +291,29 @@ def _is_yes_no(schema: Schema) -> bool:
 
 
 def _offers(members: Sequence[JsonValue]) -> bool:
-    """Whether a select can offer these: not too many, each short, each once."""
+    """Whether a select can offer these: not too many, each short, each told apart from others."""
     values = [option_value(member) for member in members]
+    words = [_word(member) for member in members]
     return (
         0 < len(values) <= OPTIONS_LIMIT
-        and len(set(values)) == len(values)
-        and all(0 < len(value) <= OPTION_LIMIT for value in values)
+        and len({*values}) == len({*words}) == len(values)
+        and all(len(each) <= OPTION_LIMIT for each in (*values, *words))
     )
 
 
 def _option(member: JsonValue) -> Block:
+    return {"text": plain(_word(member)), "value": option_value(member)}
+
+
+def _word(member: JsonValue) -> str:
+    """A member of a choice as people read it; a text that reads like another kind is quoted."""
     match member:
         case bool():
-            text = "Yes" if member else "No"
-        case str():
-            text = member
+            return "Yes" if member else "No"
+        case str() if member == member.strip():
+            return visible(option_value(member))[0]
         case _:
-            text = json.dumps(member, ensure_ascii=False)
-    return {"text": plain(cut(visible(text)[0], OPTION_LIMIT)), "value": option_value(member)}
+            return visible(json.dumps(member, ensure_ascii=False))[0]
 
 
 def _same(one: JsonValue, other: JsonValue) -> bool:

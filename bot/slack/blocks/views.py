@@ -14,8 +14,8 @@ from bot.slack.text import visible
 
 REASON_LIMIT = 1_000
 INPUTS_LIMIT = 95
-BLOCKS_LIMIT = 92
-"""Blocks beside what stands on each page, out of the hundred of a view."""
+BLOCKS_LIMIT = 98
+"""Blocks of a page beside its number and the buttons that turn it."""
 
 
 def reject_view(approval: Approval, click: Click) -> Block:
@@ -56,12 +56,13 @@ def everything_view(approval: Approval, click: Click, *, around: Sequence[Block]
     call = told(approval)
     whole = pages(call, approval)
     form = inputs(approval, modal=True)[:INPUTS_LIMIT] if is_open else []
-    if len(whole[-1]) + len(form) > BLOCKS_LIMIT:
+    head = [_asked(call, approval), *around]
+    above = head if len(whole) == 1 else []
+    if len(above) + len(whole[-1]) + len(form) > BLOCKS_LIMIT:
         whole.append([])
     last = len(whole) - 1
     page = min(max(click.page, 0), last)
-    head = [_asked(call, approval), *around] if page == 0 else []
-    blocks = [*head, *whole[page]]
+    blocks = [*(head if page == 0 else []), *whole[page]]
     if last:
         blocks = [_where(page, last, is_open=is_open), *blocks, _turns(page, last, approval)]
     if not is_open or page < last:

@@ -8,6 +8,7 @@ import pytest
 
 from bot.approvals.kin import ALONE, Difference, Kin
 from bot.approvals.request import Approval
+from bot.approvals.terms import Vote
 from bot.slack import blocks
 from bot.slack.blocks import views
 from bot.slack.blocks.arguments import MASK
@@ -145,13 +146,20 @@ def _bold(value: Any) -> list[dict[str, Any]]:
     return [piece for each in value.values() for piece in _bold(each)]
 
 
-def test_a_form_that_has_no_room_left_gets_a_page() -> None:
-    """No field is dropped, however much is shown before it."""
-    fields = {f"f{n}": {"type": "string"} for n in range(95)}
+@pytest.mark.parametrize("size", [0, 100, 10_000, 17_000, 17_999, 40_000])
+@pytest.mark.parametrize("count", [70, 78, 79, 80, 85, 90])
+def test_a_form_that_has_no_room_left_gets_a_page(size: int, count: int) -> None:
+    """No field is dropped, however much is shown before it, and whatever others have said."""
+    fields = {f"f{n}": {"type": "string"} for n in range(count)}
     schema = {"type": "object", "properties": fields, "required": list(fields)}
-    record = approval(args={"text": "y" * 17_000}, payload_schema=schema)
-    found = pages(record)
-    assert sum(block["type"] == "input" for page in found for block in page["blocks"]) == 95
+    people = [f"U{n:04}" for n in range(8)]
+    votes = [Vote(person=each, confirmed=False, at=NOW, reason="no") for each in people[:4]]
+    votes += [
+        Vote(person=each, confirmed=True, at=NOW, payload={"f1": each}) for each in people[4:]
+    ]
+    record = approval(args={"text": "y" * size}, payload_schema=schema, votes=tuple(votes))
+    found = pages(record, Kin(moved_on=True))
+    assert sum(block["type"] == "input" for page in found for block in page["blocks"]) == count
 
 
 @pytest.mark.parametrize("secret", ["sk-" + "a1" * 12, "xoxb-1-abc", "Bearer abc123def456"])

@@ -1,0 +1,129 @@
+"""What is said below an input: what a field means, what it takes, and what it cannot begin with."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+from bot.slack.options import option_value
+from bot.slack.text import cut, visible
+
+ABOUT_LIMIT = 300
+CHOICES_LIMIT = 1_000
+RULES_LIMIT = 500
+UNSHOWN = "What it would begin with cannot be shown here, so it begins empty."
+
+Schema = Mapping[str, Any]
+
+
+def hint(schema: Schema, *, choices: Sequence[JsonValue] = (), typed: bool, unshown: bool) -> str:
+    """The text below an input, at most some 2,000 characters.
+
+    `choices` are those that no select could offer; `typed` says that a value with parts is
+    entered as text; `unshown` that the value it would begin with is not in the input.
+    """
+    about = schema.get("description")
+    told = [cut(about.strip(), ABOUT_LIMIT)] if isinstance(about, str) and about.strip() else []
+    rules = [_form(schema)] if typed else []
+    rules += [rule for rule in _rules(schema) if rule not in " ".join(told)]
+    told += [cut(" ".join(filter(None, rules)), RULES_LIMIT)] if any(rules) else []
+    told += [_one_of(choices)] if choices else []
+    told += [UNSHOWN] if unshown else []
+    return visible(" ".join(told))[0][:2_000]
+
+
+def takes_lines(schema: Schema) -> bool:
+    """Whether a field is a list of texts, which people type line by line."""
+    items: object = schema.get("items")
+    texts = isinstance(items, Mapping) and cast("Schema", items).get("type") == "string"
+    return schema.get("type") == "array" and texts
+
+
+def _form(schema: Schema) -> str:
+    """How a value that has parts is typed."""
+    if takes_lines(schema):
+        return "One in each line."
+    return {"array": "A list, as JSON.", "object": "An object, as JSON."}.get(
+        str(schema.get("type")), ""
+    )
+
+
+def _one_of(choices: Sequence[JsonValue]) -> str:
+    """The choices in words, as many as there is room for."""
+    told: list[str] = []
+    for each in choices:
+        word = option_value(each) or '""'
+        if sum(map(len, told)) + len(word) > CHOICES_LIMIT:
+            break
+        told.append(word)
+    if not told:
+        return f"One of {len(choices):,} choices, each too long to be listed here."
+    more = len(choices) - len(told)
+    return f"One of: {' | '.join(told)}" + (f" and {more:,} more." if more else ".")
+
+
+def _rules(schema: Schema) -> Iterator[str]:
+    """What a value has to be like, a sentence each."""
+    yield _between(*(_limit(schema, end) for end in ("inimum", "aximum")))
+    for least, most, unit in _COUNTED:
+        yield _counted(schema.get(least), schema.get(most), unit=unit)
+    for key, told in _TOLD.items():
+        if key in schema:
+            yield told(schema[key])
+    yield _FORMATS.get(str(schema.get("format")), "")
+
+
+def _limit(schema: Schema, end: str) -> tuple[object, bool] | None:
+    """The least or the most that a field takes, and whether that itself is taken."""
+    for name, within in ((f"m{end}", True), (f"exclusiveM{end}", False)):
+        for key in (name, f"format{name[:1].upper()}{name[1:]}"):
+            if key in schema:
+                return schema[key], within
+    return None
+
+
+def _between(low: tuple[object, bool] | None, high: tuple[object, bool] | None) -> str:
+    if low and high and low[1] and high[1]:
+        return f"From {low[0]} to {high[0]}."
+    told = [f"{'at least' if low[1] else 'more than'} {low[0]}"] if low else []
+    told += [f"{'at most' if high[1] else 'less than'} {high[0]}"] if high else []
+    return f"{', '.join(told).capitalize()}." if told else ""
+
+
+def _counted(least: object, most: object, *, unit: str) -> str:
+    """How many characters or entries there have to be; that there has to be any goes unsaid."""
+    low = least if isinstance(least, int) and least > 1 else None
+    high = most if isinstance(most, int) else None
+    if low is None and high is None:
+        return ""
+    if low == high:
+        return f"{low} {unit}."
+    if low is None:
+        return f"At most {high} {unit}."
+    return f"At least {low} {unit}." if high is None else f"{low} to {high} {unit}."
+
+
+_COUNTED = (
+    ("minLength", "maxLength", "characters"),
+    ("minItems", "maxItems", "entries"),
+    ("minProperties", "maxProperties", "keys"),
+)
+_TOLD: Mapping[str, Callable[[Any], str]] = MappingProxyType(
+    {
+        "multipleOf": lambda step: f"A multiple of {step}.",
+        "decimalPlaces": lambda places: f"At most {places} digits behind the point.",
+        "maxDigits": lambda digits: f"At most {digits} digits.",
+        "pattern": lambda form: f"Of the form {form}.",
+        "uniqueItems": lambda once: "Each once." if once else "",
+        "schemes": lambda names: f"A link that begins with {' or '.join(names)}.",
+    }
+)
+_FORMATS: Mapping[str, str] = MappingProxyType(
+    {
+        "duration": "A span of time, like P1DT2H or 02:30:00.",
+        "decimal": "A number.",
+        "uuid": "A UUID.",
+        "uri": "A link.",
+    }
+)
