@@ -72,17 +72,24 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
 
 
 def inherited(
-    approval: Approval, names: Sequence[str], people: Sequence[str], *, gone: frozenset[str]
+    approval: Approval,
+    names: Sequence[str],
+    people: Sequence[str],
+    *,
+    gone: frozenset[str],
+    rules: Sequence[int],
 ) -> Approval:
     """The approval when these names may decide as well, in place of people who are `gone`.
 
+    They stand in for the `rules` of these numbers, and for no other.
     Whoever of them voted stays in the rules, so that the vote counts on.
     """
     unheard = gone - {vote.person for vote in approval.votes}
-    policy = approval.policy.without(gone, unheard).widened(names, people)
+    policy = approval.policy.without(gone, unheard).widened(names, people, rules=rules)
     policy = _told_too(policy, people)
     changes = {
         "heirs": tuple(dict.fromkeys((*approval.heirs, *names))),
+        "passed_on": (*approval.passed_on, *(approval.policy.demands[n] for n in rules)),
         "policy": policy,
         "copies": (*approval.copies, *_more_copies(approval, people)),
     }

@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from agents import Question, Record
-from bot.approvals.terms import Frozen, Policy, Vote, in_favour, is_person, needed, newest
+from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, needed, newest
 
 Status = Literal[
     "pending",
@@ -100,9 +100,10 @@ class Approval(Frozen):
     the model left out, `secrets` those that no card shows, `changes` what is different since people
     were asked about the same call before. `unknown`: its body was interrupted, and people are asked
     whether it happened. `begun`: its body was let run once before this was asked. `heirs` are the
-    default approvers who were asked because too few of the others were left. `tried` is the last
-    attempt that did not count, so that another one at the same moment is another change. `unsaved`:
-    the store might lose this when it was asked.
+    default approvers who were asked because too few of the others were left, for the rules in
+    `passed_on`, which are as they were before. `tried` is the last attempt that did not count, so
+    that another one at the same moment is another change. `unsaved`: the store might lose this when
+    it was asked.
     """
 
     id: str
@@ -124,6 +125,7 @@ class Approval(Frozen):
     unknown: bool = False
     begun: bool = False
     heirs: tuple[str, ...] = ()
+    passed_on: tuple[tuple[Quota, ...], ...] = ()
     payload_schema: dict[str, JsonValue] | None = None
     form: tuple[str, ...] = ()
     payload: dict[str, JsonValue] | None = None

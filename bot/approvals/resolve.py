@@ -112,24 +112,28 @@ def resolve(
     defaults: Defaults,
     requester: str,
     behind: Iterable[str] = (),
-    besides: Sequence[str] = (),
+    heirs: Sequence[str] = (),
+    passed_on: Sequence[Sequence[Quota]] = (),
 ) -> Policy | NoApprovers:
     """The policy for one question; `policies` have their tiers chosen.
 
-    Neither the `requester` nor those `behind` the same call before may decide.
-    The names `besides` are as good as those of every rule. Names that nobody knows stand for
-    nobody, and never make way for the default approvers.
+    Neither the `requester` nor those `behind` the same call before may decide. The `heirs` are as
+    good as those named in a rule that was `passed_on`, or in one as hard to meet. Names that nobody
+    knows stand for nobody, and never make way for the default approvers.
     """
     own = all(policy.self_approval for policy in policies) and defaults.self_approval
     excluded = defaults.barred if own else defaults.barred | {requester, *behind}
-    demands = _demands(policies, defaults)
+    demands = [
+        _inherited(each, heirs, passed_on, excluded=excluded)
+        for each in _demands(policies, defaults)
+    ]
     endless = _span(policies, defaults) is None
     for each in demands:
         later = () if endless else each.later
-        present = [_present((*q.names, *besides, *later), defaults, excluded) for q in each.rule]
+        present = [_present((*q.names, *later), defaults, excluded) for q in each.rule]
         if all(there < q.count for there, q in zip(present, each.rule, strict=True)):
             return NoApprovers(present=int(max(present)), needed=min(q.count for q in each.rule))
-    rules = tuple(tuple(_beside(quota, besides) for quota in each.rule) for each in demands)
+    rules = tuple(each.rule for each in demands)
     named = [name for rule in rules for quota in rule for name in quota.names]
     people = tuple(p for p in members(named, defaults.groups)[0] if p not in excluded)
     if not people:
@@ -196,7 +200,8 @@ def unsettled(
         defaults=defaults,
         requester=approval.requester,
         behind=approval.behind,
-        besides=heirs,
+        heirs=heirs,
+        passed_on=approval.passed_on,
     )
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
@@ -291,9 +296,29 @@ def _demands(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> Sequence
     return [_Demand((everybody,), escalate)]
 
 
-def _beside(quota: Quota, besides: Sequence[str]) -> Quota:
-    names = tuple(dict.fromkeys((*quota.names, *besides)))
-    return quota.model_copy(update={"names": names})
+def _inherited(
+    demand: _Demand,
+    heirs: Sequence[str],
+    passed_on: Sequence[Sequence[Quota]],
+    *,
+    excluded: frozenset[str],
+) -> _Demand:
+    """A rule with the heirs, where one that was passed on is met by whatever meets it."""
+    if not any(_as_hard(demand.rule, rule, excluded=excluded) for rule in passed_on):
+        return demand
+    quotas = (
+        quota.model_copy(update={"names": tuple(dict.fromkeys((*quota.names, *heirs)))})
+        for quota in demand.rule
+    )
+    return replace(demand, rule=tuple(quotas))
+
+
+def _as_hard(rule: Sequence[Quota], than: Sequence[Quota], *, excluded: frozenset[str]) -> bool:
+    """Whether one rule cannot be met where another cannot: no others may, and no fewer."""
+    return all(
+        any(o.count <= q.count and excluded.union(o.names).issuperset(q.names) for o in than)
+        for q in rule
+    )
 
 
 def _rejections(policies: Sequence[ApprovalPolicy], people: float) -> int:

@@ -89,27 +89,29 @@ def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decid
 def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int) -> Approval | None:
     """The approval when too few may still decide, or None where enough can.
 
-    The heirs may decide from now on beside those who are left. When they are too few as well it is
-    closed, unless an escalation to come brings enough.
+    The heirs may decide from now on beside those who are left, where a rule has too few: the others
+    stay as they are. When the heirs are too few as well it is closed, unless an escalation to come
+    brings enough.
     """
-    if meetable(approval, able):
+    rules = unmet(approval, able)
+    if not rules:
         return None
     excluded = _excluded(approval)
     names = [name for name in heirs if able[name] - excluded]
     people = tuple(dict.fromkeys(p for name in names for p in sorted(able[name] - excluded)))
-    after = inherited(approval, names, people, gone=_gone(approval, able))
-    if not approval.policy.names.issuperset(names) and meetable(after, able):
+    after = inherited(approval, names, people, gone=_gone(approval, able), rules=rules)
+    if names and not unmet(after, able):
         return after
     policy = after.policy
     for each in approval.escalations[approval.escalated :]:
-        policy = policy.widened(each.names, each.people)
-    if meetable(after.model_copy(update={"policy": policy}), able):
+        policy = policy.widened(each.names, each.people, rules=each.rules)
+    if not unmet(after.model_copy(update={"policy": policy}), able):
         return None
     return closed(approval, "cancelled", now=now, why="nobody")
 
 
-def meetable(approval: Approval, able: Able) -> bool:
-    """Whether votes that were cast and people who may still vote can be enough for each rule.
+def unmet(approval: Approval, able: Able) -> Sequence[int]:
+    """The numbers of the rules for which votes cast and people who may still vote are too few.
 
     A vote stays counted when its person loses the right afterwards; whether it is good enough to
     start on is looked at once more right before the call runs. Whoever voted otherwise, and still
@@ -118,13 +120,15 @@ def meetable(approval: Approval, able: Able) -> bool:
     barred = _excluded(approval)
     cast = [vote for vote in newest(approval.votes).values() if vote.confirmed]
     alike = [in_favour(approval.votes, vote.payload) for vote in cast]
-    return any(
-        all(
-            any(_possible(quota, votes, able, barred=barred) >= quota.count for quota in rule)
-            for rule in approval.policy.demands
-        )
+    left = [
+        [
+            number
+            for number, rule in enumerate(approval.policy.demands)
+            if all(_possible(quota, votes, able, barred=barred) < quota.count for quota in rule)
+        ]
         for votes in (*alike, ())
-    )
+    ]
+    return min(left, key=len)
 
 
 def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]) -> int:

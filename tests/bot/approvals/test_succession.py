@@ -8,9 +8,10 @@ import pytest
 
 from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
+from bot.approvals.life import voted
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.resolve import Defaults, unsettled
-from bot.approvals.succession import Succession, meetable, succeeded
+from bot.approvals.succession import Succession, succeeded, unmet
 from bot.approvals.terms import Policy, Quota, Vote
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
@@ -92,7 +93,7 @@ def yes(person: str, **more) -> Vote:
 )
 def test_whether_enough_are_left(policy, votes, left, expected: bool):
     """Votes that were cast stay counted; beside them only those count who may still vote."""
-    assert meetable(approval(policy=policy, votes=votes), left) == expected
+    assert (not unmet(approval(policy=policy, votes=votes), left)) == expected
 
 
 LATER = Escalation(at=DEADLINE - 9, names=("UVP",), people=("UVP",))
@@ -195,6 +196,85 @@ def test_what_heirs_approved_may_start(defaults, expected):
     policy = (ApprovalPolicy(approvers=("finance",), quorum=2),)
     told = Defaults(approvers=defaults, groups={"finance": ()})
     assert unsettled(after, (yes("UDEE"), yes("UEVE")), policy, defaults=told) == expected
+
+
+CFO, LEGAL = ("UCFO",), ("ULEX",)
+RULES: dict[str, tuple[tuple[tuple[tuple[str, ...], int], ...], ...]] = {
+    "the other is a person": (((CFO, 1),), ((LEGAL, 1),)),
+    "the other comes first": (((LEGAL, 1),), ((CFO, 1),)),
+    "the other is a group": (((CFO, 1),), ((("legal",), 1),)),
+    "the other wants two": (((CFO, 1),), ((("ULEX", "ULUX"), 2),)),
+    "the other has two ways": (((CFO, 1),), ((LEGAL, 1), (("nobody",), 2))),
+    "each has two ways": (((CFO, 1), (("nobody",), 1)), ((LEGAL, 1), (("nobody",), 2))),
+    "there are two others": (((CFO, 1),), ((LEGAL, 1),), ((("legal",), 1),)),
+    "the heir is named in the other": (((CFO, 1),), ((("ULEX", "ULUX", "UDEE"), 2),)),
+}
+LEFT = able("ULEX", "ULUX", "UDEE", legal=("ULEX", "ULUX"), nobody=())
+LAWYERS = {"legal": ("ULEX", "ULUX"), "nobody": (), "UCFO": ()}
+
+
+@pytest.mark.parametrize("written", RULES.values(), ids=RULES)
+def test_only_the_rule_that_has_too_few_is_passed_on(written):
+    """Where the CFO has left and legal is all there, legal has to agree as before."""
+    rules = tuple(tuple(Quota(names=n, count=c) for n, c in rule) for rule in written)
+    before = approval(policy=Policy(approvers=("UCFO", "ULEX", "ULUX"), rules=rules))
+    after = succeeded(before, LEFT, heirs=("UDEE",), now=ASKED)
+    assert after is not None
+    alone = voted(after, yes("UDEE"), run_for=None)
+    assert alone.status == "pending"
+    policies = [_as_policy(rule) for rule in written]
+    told = Defaults(approvers=("UDEE",), groups=LAWYERS, barred=frozenset({"UCFO"}))
+    assert "stricter" in unsettled(_open(after), [yes("UDEE")], policies, defaults=told)
+    lawyers = [yes(lawyer, names=("legal",)) for lawyer in ("ULEX", "ULUX")]
+    done = alone
+    for vote in lawyers:
+        done = voted(done, vote, run_for=None) if done.status == "pending" else done
+    assert done.status == "approved"
+    assert not unsettled(done, [yes("UDEE"), *lawyers], policies, defaults=told)
+
+
+def _as_policy(rule) -> ApprovalPolicy:
+    ways = {name: count for names, count in rule for name in names}
+    if len(rule) > 1:
+        return ApprovalPolicy(any_of=ways)
+    return ApprovalPolicy(approvers=rule[0][0], quorum=rule[0][1])
+
+
+def _open(of: Approval) -> Approval:
+    """The same with a policy of then that anybody meets, to look at the one of now alone."""
+    return of.model_copy(update={"policy": Policy(approvers=("UDEE", "ULEX", "ULUX"))})
+
+
+@pytest.mark.parametrize(
+    ("today", "expected"),
+    [
+        pytest.param(ApprovalPolicy(approvers=("UBOSS", "UCFO")), "", id="the same"),
+        pytest.param(ApprovalPolicy(approvers=("UCFO",)), "", id="one of them"),
+        pytest.param(ApprovalPolicy(approvers=("UASK", "UCFO")), "", id="whoever asked beside"),
+        pytest.param(ApprovalPolicy(approvers=("UGONE", "UCFO")), "", id="somebody barred beside"),
+        pytest.param(ApprovalPolicy(approvers=("UVP",)), "stricter", id="somebody else"),
+        pytest.param(ApprovalPolicy(approvers=("UBOSS", "UVP")), "stricter", id="one more"),
+        pytest.param(ApprovalPolicy(any_of={"UCFO": 1, "UVP": 1}), "stricter", id="another way"),
+    ],
+)
+def test_what_heirs_stand_in_for_today(today: ApprovalPolicy, expected: str):
+    """Their word counts for what was passed on to them, and not for what others may decide now."""
+    after = succeeded(approval(), able("UDEE"), heirs=HEIRS, now=ASKED)
+    assert after is not None
+    told = Defaults(approvers=HEIRS, barred=frozenset({"UGONE"}))
+    found = unsettled(after, [yes("UDEE")], [today], defaults=told)
+    assert expected in found
+    assert bool(found) is bool(expected)
+
+
+def test_an_heir_that_another_rule_names():
+    """Who is named in one rule can stand in for those of another that has too few."""
+    rules = ((Quota(names=("UCFO",)),), (Quota(names=("UDEE", "ULEX")),))
+    before = approval(policy=Policy(approvers=("UCFO", "UDEE", "ULEX"), rules=rules))
+    after = succeeded(before, able("UDEE", "ULEX"), heirs=("UDEE",), now=ASKED)
+    assert after is not None
+    assert after.status == "pending"
+    assert voted(after, yes("UDEE"), run_for=None).status == "approved"
 
 
 async def stored(slot: Slot) -> Approval:
