@@ -78,7 +78,7 @@ class Board:
         )
         there = [view for view in views if view]
         kept = [each for view in there for each in readable(view.approvals).values()]
-        kept.sort(key=lambda each: each.asked_at, reverse=True)
+        kept.sort(key=_age, reverse=True)
         return kept, max((view.now for view in there), default=0)
 
 
@@ -126,9 +126,14 @@ def _told_of(approval: Approval, person: str, names: frozenset[str]) -> bool:
     return approval.status in ("pending", "expired") and approval.policy.entitles(person, names)
 
 
-def _urgency(approval: Approval) -> tuple[bool, int, int]:
+def _age(approval: Approval) -> tuple[int, str, int, str]:
+    """What was asked first comes first; of one moment, what the model called first."""
+    return approval.asked_at, approval.session, len(approval.id), approval.id
+
+
+def _urgency(approval: Approval) -> tuple[bool, int, tuple[int, str, int, str]]:
     """What ends first comes first, then what waits longest."""
-    return approval.deadline is None, approval.deadline or 0, approval.asked_at
+    return approval.deadline is None, approval.deadline or 0, _age(approval)
 
 
 def _waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:

@@ -17,7 +17,7 @@ from bot.approvals.decision import (
     told,
     weigh,
 )
-from bot.approvals.life import lapse
+from bot.approvals.life import lapse, widens
 from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
@@ -55,6 +55,9 @@ async def decide(
         approval = readable(view.approvals).get(name) if view else None
         if view is None or approval is None:
             return UNKNOWN
+        if widens(approval, now=view.now):
+            await settle(slot, key, name, index=index)
+            continue
         now, head = view.now, view.audit_head
         elsewhere = is_elsewhere(approval, decision.card, view.places)
         foreign = elsewhere or not decision.button.fits(approval)

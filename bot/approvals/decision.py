@@ -52,7 +52,8 @@ class Outcome:
     """What came of a decision, for the person who made it.
 
     `sentence` is plain text, `people` are ids to name after it, `problems` map a field to what is
-    wrong with its value. `code` tells a refusal's kind.
+    wrong with its value. `code` tells a refusal's kind. `until` is the moment until which it would
+    have counted (milliseconds).
     """
 
     kind: Kind
@@ -61,6 +62,7 @@ class Outcome:
     problems: Mapping[str, str] = field(default_factory=dict[str, str])
     approval: Approval | None = None
     code: str = ""
+    until: int | None = None
 
 
 NO_REASON = "Please say why: here a rejection needs a reason."
@@ -214,4 +216,5 @@ def _refused(approval: Approval, refusal: Refusal) -> Outcome:
         people=refusal.people,
         approval=approval,
         code=refusal.code,
+        until=refusal.until,
     )

@@ -49,6 +49,16 @@ def ruled(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
     return closed.model_copy(update={"policy": approval.policy})
 
 
+def widens(approval: Approval, *, now: int) -> bool:
+    """Whether by now others may decide an open approval who are not asked yet."""
+    later = approval.escalations[approval.escalated :]
+    return (
+        approval.status == "pending"
+        and not late(approval, now=now)
+        and any(each.at <= now for each in later)
+    )
+
+
 def prompted(approval: Approval, *, now: int) -> Approval | None:
     """The approval after the reminders and escalations whose moment has come; None without any."""
     reminded = sum(at <= now for at in approval.reminders)

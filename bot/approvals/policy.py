@@ -1,7 +1,6 @@
 """Who may decide: tables, without a clock or a client."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
 from urllib.parse import unquote
 
@@ -52,12 +51,14 @@ class Person:
 class Refusal:
     """Why an act does not count: a sentence for the person alone.
 
-    `people` are ids to name after the sentence.
+    `people` are ids to name after the sentence, `until` is the moment until which it would have
+    counted (milliseconds).
     """
 
     code: Code
     sentence: str
     people: tuple[str, ...] = ()
+    until: int | None = None
 
 
 def refusal(
@@ -110,10 +111,9 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
 
 
 def _late(approval: Approval) -> Refusal:
-    """That nobody decided, and until when they could have."""
-    until = datetime.fromtimestamp((approval.deadline or 0) / 1000, UTC)
-    when = f" at {until:%Y-%m-%d %H:%M} UTC" if approval.deadline else ""
-    return Refusal(code="late", sentence=f"This expired{when}, before anybody decided.")
+    """That nobody decided; until when they could have is `until`."""
+    sentence = "This expired before anybody decided."
+    return Refusal(code="late", sentence=sentence, until=approval.deadline)
 
 
 def _cancelled(why: str, *, own: bool) -> str:

@@ -26,7 +26,7 @@ from bot.approvals.scene import TALK_READ, talked_since
 from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.card import around, shows_all
 from bot.slack.blocks.inputs import by_field, fields
-from bot.slack.blocks.rendered import Block, mentions
+from bot.slack.blocks.rendered import Block, mentions, moment
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
 from bot.slack.endings import Posted, Refused, Result
 from bot.slack.payloads import Click, Clicker, Place, Submission
@@ -336,6 +336,8 @@ def sentence(outcome: Outcome) -> str:
     told = escaped(outcome.sentence)
     if outcome.people:
         told = f"{told} {mentions(outcome.people)}."
+    if outcome.until is not None:
+        told = f"{told} It could be decided until {moment(outcome.until)}."
     asked = fields(outcome.approval) if outcome.approval else []
     labels = {each.name: each.title for each in asked}
     wrong = by_field(labels, outcome.problems)

@@ -18,6 +18,9 @@ from bot.slack.blocks.rendered import (
     small,
 )
 
+WAITING = ", which are less urgent: each comes up here as others are decided, and has its card"
+ASKED = ", asked earlier: each can be withdrawn where it was asked"
+DECIDED = ", decided earlier: each is told where it was asked"
 EACH = 10
 """Approvals of one list; Home takes a hundred blocks, a message fifty."""
 
@@ -30,15 +33,15 @@ def home_view(inbox: Inbox) -> Block:
 def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Block]:
     """The three lists of an inbox, so many of `each`; `where` says where the others are."""
     lists = (
-        ("Waits for you", inbox.waiting, SHOW),
-        ("Asked by you", inbox.asked, WITHDRAW),
-        ("Decided", inbox.decided, ""),
+        ("Waits for you", inbox.waiting, SHOW, WAITING),
+        ("Asked by you", inbox.asked, WITHDRAW, ASKED),
+        ("Decided", inbox.decided, "", DECIDED),
     )
     blocks: list[Block] = []
-    for title, approvals, action in lists:
+    for title, approvals, action, others in lists:
         blocks += _list(title, approvals[:each], action=action)
         if (more := len(approvals) - each) > 0:
-            blocks.append(paragraph(f"… and {more} more{where}."))
+            blocks.append(paragraph(f"… and {more} more{where or others}."))
     return blocks
 
 

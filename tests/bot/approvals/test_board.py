@@ -107,3 +107,10 @@ def test_what_is_most_urgent_comes_first():
     never = approval(id="4", deadline=None, asked_at=ASKED - 9)
     found = inbox([never, new, old, soon], "UBOSS", names=(), now=ASKED)
     assert found.waiting == (soon, old, new, never)
+
+
+def test_what_was_asked_at_once_is_in_the_order_of_its_calls():
+    """Of one moment and one deadline, the tenth call comes after the second."""
+    batch = [approval(id=f"4-{n}") for n in range(12)]
+    mixed = [batch[n] for n in (7, 11, 0, 3, 10, 1, 5, 2, 9, 4, 8, 6)]
+    assert inbox(mixed, "UBOSS", names=(), now=ASKED).waiting == tuple(batch)

@@ -16,7 +16,7 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import posts
 from bot.approvals.decide import decide, settle
 from bot.approvals.decision import is_elsewhere
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Escalation
 from bot.approvals.terms import Policy
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA, approval, click, person, session
@@ -246,6 +246,26 @@ async def test_no_such_session(slot: Slot):
         slot, KEY, click(Approval.from_record((await put(MemorySlot())).record()))
     )
     assert outcome.kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("at", "kind"),
+    [
+        pytest.param(1, "decided", id="its moment has come"),
+        pytest.param(2**53, "refused", id="not yet"),
+    ],
+)
+async def test_who_may_decide_from_now_on_may_at_once(slot: Slot, at: int, kind: str):
+    """Nobody waits for the clock that makes an escalation known."""
+    later = Escalation(at=at, names=("UVP",), people=("UVP",))
+    asked = await put(slot, escalations=(later,))
+    assert (await decide(slot, KEY, click(asked, "UVP"))).kind == kind
+    stored = await kept(slot)
+    assert stored.escalated == (kind == "decided")
+    view = await slot.read(KEY, parts=("posts",))
+    assert view is not None
+    kinds = [posts.kind_of(post) for post in view.posts]
+    assert ("escalation" in kinds) == (kind == "decided")
 
 
 async def test_a_late_click_expires_the_request(slot: Slot):
