@@ -1,12 +1,13 @@
 """Sessions as Google ADK's programs know them: a door onto the slot."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from pydantic import JsonValue
 
+from agents.runtime.copies import own
 from agents.runtime.errors import (
     AlreadyExistsError,
     AnswerError,
@@ -29,6 +30,9 @@ class GetSessionConfig:
 
     num_recent_events: int | None = None
     after_timestamp: float | None = None
+
+
+ALL = GetSessionConfig()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,14 +106,7 @@ class SessionService:
         view = await self.slot.read(key)
         if view is None:
             return None
-        session = _session(key, view)
-        if config is not None and config.num_recent_events is not None:
-            count = config.num_recent_events
-            session.events = session.events[-count:] if count else []
-        if config is not None and config.after_timestamp is not None:
-            since = config.after_timestamp
-            session.events = [event for event in session.events if event.timestamp >= since]
-        return session
+        return _session(key, view, config or ALL)
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None
@@ -143,10 +140,13 @@ class SessionService:
         async with hold(self.slot, key, owner=uuid.uuid4().hex, lease=10_000) as held:
             if session.version != held.version:
                 raise StaleSessionError(f"session {session.id!r} has moved on; read it again")
-            stored = _checked(event, held.story).model_copy(update={"version": held.next_version})
+            stored = own(_checked(event, held.story)).model_copy(
+                update={"version": held.next_version}
+            )
             await held.commit([stored])
-        session.state.update(stored.actions.state_delta)
-        kept = without_temp(stored)
+        kept = own(stored)
+        session.state.update(kept.actions.state_delta)
+        kept = without_temp(kept)
         session.events.append(kept)
         session.version = kept.version
         return kept
@@ -185,13 +185,20 @@ def _checked(event: Event, story: Story) -> Event:
     return event.model_copy(update={"content": accepted(event.content, story)})
 
 
-def _session(key: SessionKey, view: View) -> Session:
+def _session(key: SessionKey, view: View, config: GetSessionConfig = ALL) -> Session:
     return Session(
         id=key.id,
         app_name=key.app,
         user_id=key.user,
         state=dict(view.state),
-        events=list(view.events),
+        events=[own(event) for event in _wanted(view.events, config)],
         last_update_time=view.updated,
         version=view.version,
     )
+
+
+def _wanted(events: Sequence[Event], config: GetSessionConfig) -> Sequence[Event]:
+    count, since = config.num_recent_events, config.after_timestamp
+    if count is not None:
+        events = events[-count:] if count else ()
+    return events if since is None else [event for event in events if event.timestamp >= since]
