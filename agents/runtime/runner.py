@@ -99,9 +99,10 @@ class Runner:
         """Put a message to a session and yield what happens, each event after it is stored.
 
         The run goes on when the caller stops reading, and reads these very events again: whoever
-        changes one changes a copy of it. Without a message it only goes on from what is stored; `invocation_id` is accepted for old callers and not needed. Raises
-        SessionNotFoundError, AnswerError (nothing is stored), and what the model raised, unless
-        another process worked on the message: then the last event tells of it.
+        changes one changes a copy of it. Without a message it only goes on from what is stored;
+        `invocation_id` is accepted for old callers and not needed. Raises SessionNotFoundError,
+        AnswerError (nothing is stored), and what the model raised, unless another process worked
+        on the message: then the last event tells of it.
         """
         key = SessionKey(self.app_name, user_id, session_id, self._tenant)
         budget = self._budget(run_config)
