@@ -73,8 +73,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class ApiCall:
-    """One call the bot made, and what it was answered."""
+    """One call the bot made, and what it was answered; `at` is when it came (s)."""
 
+    at: float
     method: str
     arguments: JsonObject
     status: int
@@ -125,7 +126,7 @@ class WebApi:
         self._faults.clear()
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        method = request.match_info["method"]
+        method, came = request.match_info["method"], self._clock()
         try:
             arguments, token = await _read(request)
         except ValueError:
@@ -138,7 +139,7 @@ class WebApi:
             answer = self._answer(method, arguments, token, host=request.host)
             response = web.json_response(answer)
         response.headers["x-oauth-scopes"] = ",".join(self.scopes)
-        self._journal(ApiCall(method, arguments, response.status, answer))
+        self._journal(ApiCall(came, method, arguments, response.status, answer))
         if fault and fault.kind == "slow":
             await asyncio.sleep(fault.seconds)
         if fault and fault.kind == "lost" and request.transport:
@@ -177,15 +178,16 @@ class WebApi:
         self._after_call()
 
     async def _serve_response(self, request: web.Request) -> web.StreamResponse:
+        came = self._clock()
         arguments, _ = await _read(request)
         try:
             respond(Call(self._workspace, arguments, self._clock()), request.match_info["token"])
         except Refused as refused:
             answer = {"ok": False, "error": refused.error, **refused.details}
             status = 404 if refused.error.endswith("_url") else 400
-            self._journal(ApiCall("response_url", arguments, status, answer))
+            self._journal(ApiCall(came, "response_url", arguments, status, answer))
             return web.json_response(answer, status=status)
-        self._journal(ApiCall("response_url", arguments, 200, {"ok": True}))
+        self._journal(ApiCall(came, "response_url", arguments, 200, {"ok": True}))
         return web.Response(text="ok")
 
 

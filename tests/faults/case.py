@@ -40,6 +40,11 @@ class Case:
         key = f"{self.tag}:{call_id}"
         return [act for act in self.evidence.acts if act["key"] == key]
 
+    def shared(self, person: str) -> Mapping[str, Any]:
+        """The state that sessions of a person have in common, as others see it."""
+        names = {number: name for name, number in self.evidence.people.items()}
+        return self.evidence.shared.get(names.get(person, ""), {})
+
     def records(self, call_id: str) -> list[Record]:
         """The questions about a call."""
         return [r for r in self.view.approvals.values() if r.body["call_id"] == call_id]

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -43,6 +43,8 @@ OFTEN = {
     "ticket_poll": timedelta(seconds=0.2),
     "ticket_poll_limit": timedelta(seconds=0.4),
 }
+PACE, STALL = 0.1, 0.4
+"""Seconds between two looks at the clock, and how late one of them may be."""
 NOWHERE = "nowhere"
 """A crash point that no process passes: its ports are watched all the same."""
 
@@ -118,8 +120,24 @@ async def _play(settings: Settings, order: Mapping[str, Any]) -> None:
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     loop.add_signal_handler(signal.SIGUSR1, tell_where)
+    pace = asyncio.create_task(keep_pace(_noted))
     async with _hired(settings, order) as agent, app.opened(settings, agents=[agent]) as bot:
         await bot.run(stopping)
+    pace.cancel()
+
+
+async def keep_pace(note: Callable[[str], None]) -> None:
+    """Write down whenever this process stands still for too long to renew its leases."""
+    while True:
+        began = time.monotonic()
+        await asyncio.sleep(PACE)
+        if (late := time.monotonic() - began - PACE) > STALL:
+            note(f"stall {late:.2f}")
+
+
+def _noted(text: str) -> None:
+    sys.stdout.write(f"{time.time():.3f} {text}\n")
+    sys.stdout.flush()
 
 
 @asynccontextmanager

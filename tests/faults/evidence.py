@@ -7,6 +7,11 @@ from typing import Any
 from agents import Ticket
 from agents.runtime.slot.port import View
 
+SHAKING = frozenset(
+    {"crash point", "frozen", "kill", "term", "stop", "stall", "store", "cut", "delay", "hole"}
+) | {"drop", "flush", "hints", "full", "failover"}
+"""The faults after which a process or the store is not what it was."""
+
 
 @dataclass(frozen=True)
 class Sent:
@@ -25,13 +30,14 @@ class Sent:
 
 @dataclass(frozen=True)
 class Clicked:
-    """A click that Slack delivered; `ok` when it was answered 200."""
+    """A click that Slack delivered; `ok` when it was answered 200, `reason` what was entered."""
 
     session: str
     approval: str
     who: str
     act: str
     ok: bool
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,19 @@ class Forged:
 
     kind: str
     status: int
+
+
+@dataclass(frozen=True)
+class Called:
+    """A call of Slack's: when (s), what it was about, and the error it met.
+
+    `about` is the post and its session, the message that was changed, or who got a note.
+    """
+
+    at: float
+    method: str
+    about: str
+    error: str
 
 
 @dataclass(frozen=True)
@@ -65,7 +84,9 @@ class Evidence:
 
     `people` are the ids by name, `left` when somebody's account was closed (milliseconds of the
     store's clock, once the bot knew). `moves` are the states of each ticket, oldest first, and
-    `places` the crash points that were passed.
+    `places` the crash points that were passed. `calls` are those of Slack, `malformed` what is
+    wrong with what models were asked, `shared` is the `app:` and `user:` state by person, `died`
+    when each process ended (s), and `faults` what went wrong, `stall` if the machine stood still.
     """
 
     sent: Sequence[Sent] = ()
@@ -83,3 +104,13 @@ class Evidence:
     restless: str = ""
     drained: Sequence[float] = ()
     places: frozenset[str] = frozenset()
+    calls: Sequence[Called] = ()
+    malformed: Sequence[str] = ()
+    shared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    died: Mapping[int, float] = field(default_factory=dict)
+    faults: frozenset[str] = frozenset()
+
+    @property
+    def calm(self) -> bool:
+        """Whether no process and not the store had to suffer."""
+        return not self.died and not self.faults & SHAKING

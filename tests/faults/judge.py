@@ -36,6 +36,8 @@ from collections.abc import Callable, Iterator
 from agents.runtime.story import USER, Story
 from tests.faults.case import Case, Violation, groups
 from tests.faults.evidence import Evidence, Sent
+from tests.faults.kept import OF_CALLS
+from tests.faults.manners import MANNERS
 from tests.faults.surfaces import OF_SURFACE
 from tests.faults.verdicts import OF_SESSION
 
@@ -49,7 +51,7 @@ def check(evidence: Evidence) -> list[Violation]:
     found = [violation for judge in JUDGES for violation in judge(evidence)]
     for tag, view in evidence.sessions.items():
         case = Case(tag, view, Story(view.events), evidence)
-        judges = (*OF_SESSION, *OF_SURFACE)
+        judges = (*OF_SESSION, *OF_CALLS, *OF_SURFACE)
         found += [Violation(n, tag, what) for judge in judges for n, what in judge(case)]
     return found
 
@@ -189,4 +191,5 @@ JUDGES: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     keys_are_mortal,
     index_is_right,
     effects_are_known,
+    *MANNERS,
 )

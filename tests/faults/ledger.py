@@ -6,6 +6,7 @@
 
 import asyncio
 import sys
+import time
 from collections import defaultdict, deque
 from contextlib import asynccontextmanager
 from typing import Any
@@ -28,8 +29,10 @@ class Books:
         mood = self.moods[world].popleft() if self.moods[world] else {}
         again = any(each["key"] == told["key"] and each["effect"] for each in self.acts[world])
         effect = not (again and told["tool"] in IDEMPOTENT)
-        self.acts[world].append({**told, "effect": effect})
+        done = {**told, "effect": effect, "came": time.time()}
+        self.acts[world].append(done)
         await asyncio.sleep(mood.get("slow", 0))
+        done["answered"] = time.time()
         return web.json_response({"ref": told["key"][-6:]}, status=500 if "fails" in mood else 200)
 
     async def find(self, request: web.Request) -> web.Response:

@@ -147,7 +147,8 @@ class People:
         for _ in range(12):
             noticed = await self._pressed(card, who, act, days=days)
             ok = noticed is not None and noticed.ok
-            self.clicks.append(Clicked(button.session, button.approval, who, act, ok))
+            why = _why(button, who) if act == "reject" else ""
+            self.clicks.append(Clicked(button.session, button.approval, who, act, ok, why))
             self._note(f"people {who} presses {act} on {button.approval}: {ok}")
             if ok:
                 return
@@ -156,13 +157,14 @@ class People:
     async def _pressed(
         self, card: dict[str, Any], who: str, act: str, *, days: str
     ) -> Noticed | None:
+        button = _button(card)
         if act == "reject":
-            return await self._reject(card, who)
+            return await self._reject(card, who, why=_why(button, who) if button else "")
         entered = {"days": days} if act == "approve" and "days" in _fields(card) else {}
         return await self._slack.click(who, card, act, values=entered)
 
-    async def _reject(self, card: dict[str, Any], who: str) -> Noticed | None:
-        """Press Reject and send the form it opens.
+    async def _reject(self, card: dict[str, Any], who: str, *, why: str) -> Noticed | None:
+        """Press Reject, and send the form it opens with a reason.
 
         None when it did not open in time, though the card can still be rejected.
         """
@@ -179,7 +181,7 @@ class People:
                 return clicked if closed else None
             if not self._slack.modals(who)[-1]["submit"]:
                 return await self._slack.close(who)
-            return await self._slack.submit(who)
+            return await self._slack.submit(who, {"reason": why})
 
     def sent(self) -> Iterator[Sent]:
         """Every message, in the order in which it was written."""
@@ -215,6 +217,11 @@ class People:
                         full_text(message),
                         frozenset(f"{b.session}|{b.approval}" for b in _buttons(message)),
                     )
+
+
+def _why(button: Button, who: str) -> str:
+    """Why somebody says no to something: like no other reason."""
+    return f"{who} has seen {button.approval} of {button.session[-8:]}"
 
 
 def _elements(message: dict[str, Any]) -> list[dict[str, Any]]:

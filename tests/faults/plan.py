@@ -16,6 +16,8 @@ PEOPLE = ("ana", "ben")
 PROCESSES = ("main", "side")
 LEASE = 1.0
 """Seconds; whoever is silent for longer has lost its sessions."""
+LIMITED = 1.0
+"""Seconds for which Slack wants no more of a limited call."""
 PORTS: Mapping[str, type] = {
     "slot": RedisSlot,
     "index": Index,
@@ -84,7 +86,7 @@ KINDS = (
     *("crash", "crash", "anywhere", "anywhere", "kill", "kill", "stop", "stop", "term", "store"),
     *("cut", "delay", "hole", "drop", "drop", "flush", "slack", "slack", "slack", "freeze"),
     *("again", "late", "late", "deaf", "ledger", "skew", "moody", "hints", "caught", "caught"),
-    *("caught", "history", "history", "forged", "leaves"),
+    *("caught", "history", "history", "forged", "leaves", "hurry"),
 )
 
 
@@ -117,7 +119,8 @@ class Plan:
     `plant` is the bug that its bots have, `answer` what people do: say `yes` or `no`, `own` (only
     who asked presses), `mia` (only she does), `late` (after the deadline), `twice` (one of them,
     again and again), `leave` (yes, and an interrupted call is left as it is), `nobody`, or now
-    this, now that.
+    this, now that. `run_for` is how many seconds an approved call may wait for its start; 0 is a
+    day.
     """
 
     seed: int
@@ -128,6 +131,7 @@ class Plan:
     skew: Mapping[str, float] = field(default_factory=dict)
     moody: int = 0
     history: int = 0
+    run_for: float = 0.0
     plant: str = ""
     answer: str = ""
 
@@ -142,6 +146,7 @@ class Plan:
         ]
         told += ["crash point"] * len(self.crash) + ["clock step"] * len(self.skew)
         told += ["frozen"] * len(self.frozen) + ["long history"] * bool(self.history)
+        told += ["short of time"] * bool(self.run_for)
         return told + ["model unavailable"] * bool(self.moody)
 
 
@@ -212,6 +217,8 @@ def _with(plan: Plan, kind: str, chance: random.Random) -> Plan:
             changes["moody"] = chance.randint(2, 5)
         case "history":
             changes["history"] = 500
+        case "hurry":
+            changes["run_for"] = chance.uniform(0.4, 1.5)
         case _:
             changes["troubles"] = (*plan.troubles, *_troubles(kind, process, chance))
     return replace(plan, **changes)
@@ -232,7 +239,8 @@ def _troubles(kind: str, process: str, chance: random.Random) -> Sequence[Troubl
             found = (replace(once, seconds=LEASE * chance.uniform(1.1, 1.8)),)
         case "slack":
             target = f"{chance.choice(METHODS)} {chance.choice(SLACK)}"
-            found = (replace(once, target=target),) * chance.randint(1, 3)
+            seconds = LIMITED if target.endswith("ratelimited") else once.seconds
+            found = (replace(once, target=target, seconds=seconds),) * chance.randint(1, 3)
         case "caught":
             found = (Trouble(at, "ledger", "slow", 0.4), Trouble(at, "kill", "actor"))
         case "ledger":

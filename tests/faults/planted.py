@@ -4,18 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.faults import bugs
-from tests.faults.plan import LEASE, Plan, Said, Trouble
+from tests.faults import bugs, lapses
+from tests.faults.plan import LEASE, LIMITED, Plan, Said, Trouble
 
 HOLD = Trouble(0.3, "stop", "actor", LEASE * 1.8)
 KILL = Trouble(0.3, "kill", "actor")
 SLOW = Trouble(0.0, "ledger", "slow", 0.9)
+LONG = Trouble(0.0, "ledger", "slow", 2.2)
 LOST = Trouble(0, "slack", "chat.postMessage lost")
 HELD = Trouble(0, "held", "a1", 1.5)
 AT_POST = {"main": "slack.post.before:1", "side": "slack.post.before:1"}
 AT_COMMIT = {"main": "slot.commit.before:1", "side": "slot.commit.before:1"}
 AT_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:1")
 BEFORE_ACT = dict.fromkeys(("main", "side"), "ledger.act.before:1")
+AT_SECOND_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:2")
 AT_DECIDE = {"main": "slot.decide.after:1"}
 
 
@@ -94,6 +96,28 @@ TABLE = (
     Planted(bugs.denied, 19, _run("wire 200 a1", crash=AT_ACT, answer="leave")),
     Planted(bugs.said_done, 19, _run("wire 200 a1", crash=BEFORE_ACT, answer="leave")),
     Planted(bugs.denied_again, 19, _run("wire 50 a1", crash=AT_ACT, answer="leave")),
+    Planted(
+        lapses.retry_after_ignored,
+        19,
+        _run("hi a1", troubles=(Trouble(0, "slack", "chat.postMessage ratelimited", LIMITED),) * 6),
+    ),
+    Planted(
+        lapses.results_thrown_away,
+        14,
+        _run("wire 50 a1; wire 60 a2", troubles=(LONG, SLOW), crash=AT_SECOND_ACT),
+    ),
+    Planted(lapses.notes_lost, 19, _run("pay 200 a1")),
+    Planted(lapses.history_malformed, 14, _run("pay 200 a1", "hi a2", answer="nobody")),
+    Planted(lapses.reason_lost, 19, _run("pay 200 a1", answer="no")),
+    Planted(lapses.no_heartbeat, 17, _run("wire 50 a1", troubles=(LONG,))),
+    Planted(lapses.audit_without_person, 18, _run("pay 200 a1")),
+    Planted(lapses.shared_state_lost, 15, _run("pay 50 a1")),
+    Planted(lapses.own_state_lost, 15, _run("pay 50 a1")),
+    Planted(
+        lapses.started_too_late,
+        12,
+        _run("pay 200 a1", "wire 50 a2", troubles=(LONG,), answer="late", run_for=0.8),
+    ),
 )
 BUGS = {
     planted.bug.__name__: replace(

@@ -57,6 +57,7 @@ class Stage:
         self.held: dict[str, float] = {}
         self.fell: list[BaseException] = []
         self.pids: dict[str, int] = {}
+        self.died: dict[int, float] = {}
         self.closing = False
         self.long: SessionKey | None = None
         self._nursery = nursery
@@ -160,6 +161,7 @@ class Stage:
             "approvers_channel": "#approvals",
             "approver_roles": {crew.MANAGERS: [GROUPS[0].id]},
             "lease": LEASE,
+            "execution_ttl": self.plan.run_for or 86_400,
             **(past.READ if self.plan.history else {"model": "rehearsal"}),
         }
 
@@ -169,6 +171,7 @@ class Stage:
             await self._nursery.ended(self.pids[name])
             if self.closing:
                 return
+            self.died[self.pids[name]] = time.time()
             self.note(f"harness {name} has ended")
             await asyncio.sleep(0.05)
             await self._fork(name)
@@ -239,6 +242,10 @@ class Stage:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def keep_pace(self) -> None:
+        """Write down when the machine stands still: then nobody can renew a lease in time."""
+        await crew.keep_pace(self.note)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something beside what is going on."""

@@ -168,6 +168,9 @@ def outcomes_are_told(case: Case) -> Found:
             yield 19, f"{call.name} {call.id} is told {outcome}, its question is {record.status}"
         if record.status in ("rejected", "expired", "cancelled") and not outcome:
             yield 19, f"{call.name} {call.id} does not hear that its question is {record.status}"
+        why = (told[0].response.response or {}).get("reason")
+        if record.status == "rejected" and why not in _reasons(case, record):
+            yield 19, f"{call.name} {call.id} hears that somebody said no because of {why!r}"
 
 
 def audit_tells_all(case: Case) -> Found:
@@ -189,13 +192,22 @@ def audit_tells_all(case: Case) -> Found:
         if record.status not in (left if told == "approved" else (told,)):
             yield 18, f"{record.id} is {record.status}, and {told} in the audit"
         votes = case.audit(record, "approval.voted")
-        if len(votes) != len(record.body["votes"]):
-            yield (
-                18,
-                f"{record.id} has {len(record.body['votes'])} votes, {len(votes)} in the audit",
-            )
+        known = [(vote["person"], vote["confirmed"]) for vote in record.body["votes"]]
+        if [(vote["person"], vote["confirmed"]) for vote in votes] != known:
+            yield 18, f"{record.id} has votes {known}, and {votes} in the audit"
+        if ends and ends[-1]["by"] != record.body["decided_by"]:
+            yield 18, f"{record.id} was decided by {ends[-1]['by']} in the audit"
         if record.status in FINAL and any(v["at"] > e["at"] for v in votes for e in ends):
             yield 3, f"{record.id} has votes after its end"
+
+
+def _reasons(case: Case, record: Record) -> set[str]:
+    """Why people said no to something."""
+    return {
+        click.reason
+        for click in case.evidence.clicks
+        if (click.session, click.approval) == (case.tag, record.id) and click.reason
+    }
 
 
 def _first(call: Call) -> float:

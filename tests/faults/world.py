@@ -1,19 +1,26 @@
 """One run: a stage of its own, and what goes wrong on it."""
 
 import asyncio
+import json
 import signal
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import redis.exceptions
 
 from agents import SessionKey, StoreUnavailable
+from agents.runtime.slot import keys
 from agents.runtime.slot.port import Record, View
+from bot.playground.people import TEAM_ID
+from bot.playground.web_api import ApiCall
 from bot.tickets.local import APP
-from tests.faults.evidence import Evidence
+from tests.faults.crew import AGENT
+from tests.faults.evidence import Called, Evidence
 from tests.faults.nursery import Nursery
-from tests.faults.plan import PROCESSES, Plan
+from tests.faults.plan import PEOPLE, PROCESSES, Plan
 from tests.faults.props import NESTED
 from tests.faults.stage import DUE, Stage
 from tests.faults.troubles import Troubles
@@ -42,7 +49,12 @@ class World:
         async with AsyncExitStack() as stack:
             await stage.open(stack)
             began = time.monotonic()
-            for work in (stage.people.click_all(), stage.clerks.work(), self._troubles.thaw()):
+            for work in (
+                stage.people.click_all(),
+                stage.clerks.work(),
+                stage.keep_pace(),
+                self._troubles.thaw(),
+            ):
                 stack.callback(asyncio.create_task(work).cancel)
             stage.spawn(self._troubles.pile_up())
             events = [(each.at, stage.people.say, each) for each in plan.said]
@@ -98,6 +110,10 @@ class World:
         owners = {tag: view.owner if view.lease > view.now else "" for tag, view in views.items()}
         names = [name async for name in stage.redis.scan_iter("*")]
         lines = [line.split() for line in stage.log.read_text().splitlines()]
+        told = {
+            kind: [" ".join(line[2:]) for line in lines if line[1:2] == [kind]]
+            for kind in ("place", "malformed", "stall")
+        }
         return Evidence(
             sent=list(stage.people.sent()),
             clicks=stage.people.clicks,
@@ -113,8 +129,43 @@ class World:
             immortal=[name for name in names if await stage.redis.ttl(name) < 0],
             restless=self._restless,
             drained=drained,
-            places=frozenset(line[2] for line in lines if line[1:2] == ["place"]),
+            places=frozenset(told["place"]),
+            calls=list(_calls(stage.slack.calls())),
+            malformed=told["malformed"],
+            shared={person: await self._shared(person) for person in PEOPLE},
+            died=stage.died,
+            faults=frozenset((*stage.plan.faults, *("stall" for _ in told["stall"][:1]))),
         )
+
+    async def _shared(self, name: str) -> dict[str, Any]:
+        """The `app:` and `user:` state that sessions of a person have in common."""
+        person = self._stage.slack.workspace.person(name).id
+        nobodys = SessionKey(AGENT, "thread", "none", TEAM_ID)
+        places = keys.app_state("b:", nobodys)[0], keys.user_state("b:", nobodys, person)[0]
+        found = [await self._stage.redis.hgetall(place) for place in places]
+        return {str(name): json.loads(value) for each in found for name, value in each.items()}
+
+
+def _calls(made: Sequence[ApiCall]) -> Iterator[Called]:
+    """The calls that people see something of, or would have."""
+    for each in made:
+        told = each.arguments
+        match each.method:
+            case "chat.postMessage":
+                about = _post(told.get("metadata") or {})
+            case "chat.update":
+                about = f"{told.get('channel')}|{told.get('ts')}"
+            case "chat.postEphemeral" | "response_url":
+                about = str(told.get("user", ""))
+            case _:
+                continue
+        yield Called(each.at, each.method, about, str(each.answer.get("error", "")))
+
+
+def _post(metadata: Any) -> str:
+    """The name of a post, with its session; empty for a message that nobody looks for."""
+    told = json.loads(metadata) if isinstance(metadata, str) else metadata
+    return str(told.get("event_payload", {}).get("id", ""))
 
 
 def _left(view: View) -> str:
