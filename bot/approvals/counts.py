@@ -52,7 +52,7 @@ def _never(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:
     """That parts of a time without an end never come."""
     parts = {
         "reminders": policy.reminders not in ((), ApprovalPolicy().reminders),
-        "escalate": bool(policy.escalate),
+        "escalations": bool(policy.escalate),
     }
     for name in (name for name, told in parts.items() if told):
         yield Complaint(f"the policy of {tool} never expires, so its {name} never come about")

@@ -214,7 +214,7 @@ def test_a_setting_that_makes_no_sense_is_refused(name: str, value: str, words: 
         ),
         pytest.param({"approvers": ["a"]}, {"a": ["a"]}, "role a stands", id="a circle of one"),
         pytest.param(
-            {"expires": None, "escalate": {"0.5": ["U2B"]}}, {}, "its escalate", id="never later"
+            {"expires": None, "escalate": {"0.5": ["U2B"]}}, {}, "its escalations", id="never later"
         ),
         pytest.param({"expires": None, "reminders": [0.2]}, {}, "its reminders", id="no reminder"),
         pytest.param(

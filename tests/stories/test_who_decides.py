@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from agents import Agent, FunctionTool, Secret
+from agents import Agent, AgentTool, ApprovalPolicy, FunctionTool, Secret
 from agents.runtime.testing import ScriptedModel, call
 from agents.time_off import time_off_agent
 from bot.playground import ANA, BEN, MAX, MIA
@@ -336,6 +336,36 @@ async def test_nobody_is_left_to_decide(open_office: Opening):
     closed = await office.closed(card, "nobody may decide this here")
     assert "It did not run" in full_text(closed)
     assert office.amounts() == []
+
+
+@pytest.mark.parametrize("by", ["tool", "settings"])
+async def test_a_tool_of_an_agent_that_another_calls(open_office: Opening, by: str):
+    """Whoever its policy names decides, by whatever way the tool is reached, and nobody else."""
+
+    def ping(host: str) -> dict[str, str]:
+        """Ping."""
+        return {"pong": host}
+
+    own = ApprovalPolicy(approvers=(MIA.id,)) if by == "tool" else None
+    tool = FunctionTool(ping, require_confirmation=True, approval=own)
+    replies = [call("helper", request="x"), call("ping", host="h1"), "Pinged.", "Done."]
+    agent = Agent(
+        name="reimbursement",
+        description="Pings.",
+        model=ScriptedModel(replies),
+        tools=[AgentTool(Agent(name="helper", description="Helps.", tools=[tool]))],
+    )
+    written = {} if by == "tool" else {"helper.ping": {"approvers": [MIA.id]}}
+    office = await open_office(
+        agents=[agent, time_off_agent()], approval_policies=json.dumps(written)
+    )
+    thread = await office.ask("go")
+    card = await office.card("h1")
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "You cannot decide this")
+    assert buttons(office.now(card)) == ["approve", "reject"]
+    await office.slack.click("mia", card, "approve")
+    await office.answer(thread, "Done.")
 
 
 async def test_a_word_of_somebody_else_does_not_make_two(open_office: Opening):
