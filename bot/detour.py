@@ -5,15 +5,17 @@ all else goes to who asked.
 """
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from agents import Post, SessionKey
 from bot import logs
 from bot.approvals.posts import kind_of
+from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.courier import Courier
-from bot.display import Display, Message
-from bot.slack import blocks
-from bot.slack.blocks import Rendered
+from bot.slack.blocks.answer import answer
+from bot.slack.blocks.elsewhere import elsewhere
+from bot.slack.blocks.rendered import Rendered
 from bot.slack.endings import Posted, Refused, Result, Uncertain
 from bot.slack.replies import Replies
 from bot.turns import Thread, thread_of
@@ -25,62 +27,81 @@ TRIED = "Slack did not take it, however often I tried."
 NOR_HERE = "Slack takes no messages of mine in the conversation either, so nobody was asked there."
 
 
+class Known(Protocol):
+    """What is known of a session's approvals."""
+
+    def approval(self, post: Post) -> Approval | None:
+        """The approval a post is about; raises ValueError when its record cannot be read."""
+        ...
+
+    def withheld(self, approval: Approval) -> Rendered:
+        """The card of an approval for those who may not read what it is about."""
+        ...
+
+
 class Detour:
     """Says in other places what a session's posts say, as `courier` brings them."""
 
     def __init__(
-        self, key: SessionKey, courier: Courier, *, display: Display, replies: Replies
+        self, key: SessionKey, courier: Courier, *, known: Known, replies: Replies
     ) -> None:
         """Keep the parts."""
         self._key = key
         self._courier = courier
-        self._display = display
+        self._known = known
         self._replies = replies
 
     async def not_shown(self, post: Post, raised: Exception) -> Result:
         """Say in the thread that there was more to say; the post itself is given up."""
         logs.error("outbox.refused", post=post.id, code="unreadable", error=raised)
-        home, notice = thread_of(self._key), blocks.answer(NOT_SHOWN)
+        home, notice = thread_of(self._key), answer(NOT_SHOWN)
         told = await self._courier.say(f"{post.id}/refused", home, notice)
         return _let_be(told)
 
     async def take(
-        self, post: Post, refused: Refused, message: Message, *, enough: bool = False
+        self,
+        post: Post,
+        refused: Refused,
+        *,
+        thread: Thread,
+        pieces: Sequence[Rendered],
+        enough: bool = False,
     ) -> Result:
         """Say somewhere else what Slack would not take: in the thread, or to who asked.
 
-        What was tried long `enough` is let be when Slack takes only the sentence why.
+        The `pieces` belong in this `thread`. What was tried long `enough` is let be where Slack
+        takes only the sentence why.
         """
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
         home, asker = thread_of(self._key), Thread(self._asker(post))
-        why = f"I could not ask {_where(message.thread, home)}: {refused.sentence}"
+        why = f"I could not ask {_where(thread, home)}: {refused.sentence}"
         result: Result = refused
-        if message.thread != home:
-            pieces = await self._for_home(post, message)
+        if thread != home:
+            pieces = await self._for_home(post, pieces)
             said = f"{why} I ask here."
             result = await self._instead(post, home, pieces, why=said, enough=enough)
             why = f"{why} {NOR_HERE}"
         elif kind_of(post) != "card" and asker.channel:
-            pieces = blocks.elsewhere(message.pieces, home, sentence=refused.sentence)
+            pieces = elsewhere(pieces, home, sentence=refused.sentence)
             said = refused.sentence if enough else ""
             result = await self._instead(post, asker, pieces, why=said, enough=enough)
         if _is_refused(result) and kind_of(post) == "card" and asker.channel:
-            told = await self._courier.say(f"{post.id}/nobody", asker, blocks.answer(why))
+            told = await self._courier.say(f"{post.id}/nobody", asker, answer(why))
             result = Posted("") if isinstance(told, Posted) else told
         return _let_be(result)
 
-    async def _for_home(self, post: Post, message: Message) -> Sequence[Rendered]:
+    async def _for_home(self, post: Post, pieces: Sequence[Rendered]) -> Sequence[Rendered]:
         """A message that was to go elsewhere, for those who may read the session's thread."""
-        approval = self._display.approval(post)
+        approval = self._known.approval(post)
         if approval is not None and await self._replies.shared(thread_of(self._key).channel):
-            return [blocks.withheld(approval, now=self._display.now)]
-        return message.pieces
+            return [self._known.withheld(approval)]
+        return pieces
 
     async def _instead(
         self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool
     ) -> Result:
         """Say something in another place, after a sentence why."""
-        told = await self._courier.say(f"{post.id}/refused", thread, blocks.answer(why))
+        told = await self._courier.say(f"{post.id}/refused", thread, answer(why))
         if not isinstance(told, Posted):
             return told
         result = await self._courier.say(post.id, thread, pieces)
@@ -90,7 +111,7 @@ class Detour:
 
     def _asker(self, post: Post) -> str:
         """Whose words a post answers; empty when nobody is known."""
-        approval = self._display.approval(post)
+        approval = self._known.approval(post)
         return approval.requester if approval else str(post.body.get("asker") or "")
 
 

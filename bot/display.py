@@ -113,6 +113,10 @@ class Display:
             hides = result.cut or await self._replies.shared(channel)
             await self._note(approval, channel, hides=hides)
 
+    def withheld(self, approval: Approval) -> Rendered:
+        """The card of an approval for those who may not read what it is about."""
+        return withheld(approval, now=self.now)
+
     async def over(self, place: str) -> Rendered | None:
         """The card or line at `channel|ts` as it is now; None unless what it asks is over."""
         name = next((post for post, found in self.places.items() if found == place), "")

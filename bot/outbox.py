@@ -162,7 +162,7 @@ class Debt:
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
         self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
-        self._detour = Detour(key, self._courier, display=self._display, replies=outbox.replies)
+        self._detour = Detour(key, self._courier, known=self._display, replies=outbox.replies)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:
@@ -347,7 +347,8 @@ class Debt:
             logs.error("outbox.refused", post=post.id, code=refused.code, todo=TRIED)
             return Posted("")
         message = await self._display.message(post)
-        return await self._detour.take(post, refused, message, enough=True)
+        thread, pieces = message.thread, message.pieces
+        return await self._detour.take(post, refused, thread=thread, pieces=pieces, enough=True)
 
     async def _within_limits(self, post: Post) -> Result:
         """Pay one post unless Slack wants it later, and have everybody know when it does."""
@@ -380,7 +381,8 @@ class Debt:
             return Posted("")
         result = await self._courier.say(post.id, message.thread, message.pieces)
         if isinstance(result, Refused) and not result.of_app:
-            return await self._detour.take(post, result, message)
+            thread, pieces = message.thread, message.pieces
+            return await self._detour.take(post, result, thread=thread, pieces=pieces)
         return result
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
