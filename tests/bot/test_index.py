@@ -211,11 +211,15 @@ async def test_a_wait_ends(index: Index) -> None:
     assert await index.claim(9, lease=LEASE) == []
 
 
-async def test_a_wait_may_be_given_up(index: Index) -> None:
-    """Whoever stops waiting leaves nothing behind that keeps others from the store."""
-    for _ in range(20):
+@pytest.mark.parametrize("connected", [True, False], ids=["connected", "not yet connected"])
+async def test_a_wait_may_be_given_up(index: Index, client: Client, *, connected: bool) -> None:
+    """Whoever stops waiting, at whatever moment, has stopped, and nobody is kept from the store."""
+    for steps in range(40):
+        if connected:
+            await client.ping()
         waiting = asyncio.create_task(index.wait(seconds=4))
-        await asyncio.sleep(0.01)
+        for _ in range(steps):
+            await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -35,7 +35,24 @@ _pack: Callable[[Command], bytes] = cast(Any, hiredis).pack_command
 
 
 class _ToThePrimary:
-    """Breaks where another server has to be asked, so that redis-py connects and asks anew."""
+    """Breaks where another server has to be asked, so that redis-py connects and asks anew.
+
+    Whoever is cancelled while it sends hears of it: `asyncio.wait_for`, which redis-py sends with,
+    may swallow that before Python 3.12.
+    """
+
+    socket_timeout: float | None
+
+    async def send_packed_command(self, *given: Any, **options: Any) -> None:
+        """Send packed commands, for as long as `socket_timeout`; redis-py's TimeoutError after."""
+        patience, self.socket_timeout = self.socket_timeout, None
+        try:
+            async with asyncio.timeout(patience):
+                await cast(Any, super()).send_packed_command(*given, **options)
+        except asyncio.TimeoutError as error:  # noqa: UP041 - not redis-py's of that name
+            raise TimeoutError("the server took too long") from error
+        finally:
+            self.socket_timeout = patience
 
     async def read_response(self, *given: Any, **options: Any) -> Any:
         """The next answer; raises ConnectionError for one that only another server can give."""

@@ -68,11 +68,15 @@ def connect(
     if url.startswith("rediss://") and not verify:
         settings |= {"ssl_cert_reqs": "none", "ssl_check_hostname": False}
     retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 5)
+    kind = SecurelyToThePrimary if url.startswith("rediss://") else ToThePrimary
     if cluster:
-        return RedisCluster.from_url(url, retry=retry, **settings)
+        client: Any = RedisCluster.from_url(url, retry=retry, **settings)
+        client.connection_kwargs["connection_class"] = kind
+        for node in client.startup_nodes:
+            node.connection_class = kind
+        return client
     pool = cast(Any, BlockingConnectionPool).from_url(url, timeout=5, retry=retry, **settings)
-    secure = url.startswith("rediss://")
-    pool.connection_class = SecurelyToThePrimary if secure else ToThePrimary
+    pool.connection_class = kind
     return Redis.from_pool(pool)
 
 
