@@ -277,10 +277,16 @@ def supersedes(newer: Approval, older: Approval) -> bool:
         and bool(older.digest)
         and newer.digest == older.digest
         and not older.unknown
-        and newer.asked_at > older.asked_at
+        and _asking(newer) > _asking(older)
         and _batch(newer) != _batch(older)
         and bool(newer.policy.approvers)
     )
+
+
+def _asking(approval: Approval) -> int:
+    """The version of the event that asked: clocks may stand still, or go back."""
+    version = approval.id.partition("-")[0]
+    return int(version) if version.isdecimal() else 0
 
 
 def _batch(approval: Approval) -> str:

@@ -259,7 +259,10 @@ def again(**changes) -> Approval:
         pytest.param(again(digest=""), approval(digest=""), False, id="calls without a digest"),
         pytest.param(again(call_id="2-1"), approval(), False, id="two equal calls of one turn"),
         pytest.param(again(), approval(unknown=True), False, id="whether the older one happened"),
-        pytest.param(again(asked_at=ASKED), approval(), False, id="asked in the same change"),
+        pytest.param(again(id="3-1"), approval(), False, id="asked in the same change"),
+        pytest.param(again(asked_at=ASKED), approval(), True, id="in the same millisecond"),
+        pytest.param(again(asked_at=ASKED - 9), approval(), True, id="the clock went back"),
+        pytest.param(again(id="10-0"), again(call_id="2-0"), True, id="at version 10 after 9"),
         pytest.param(again(status="rejected"), approval(), False, id="the newer one is closed"),
         pytest.param(again(), approval(status="approved"), False, id="the older one is decided"),
         pytest.param(
