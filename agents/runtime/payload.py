@@ -221,7 +221,7 @@ class _Check:
             return self.value(field, value, path=path)
         for empty in _EMPTY:
             made, problems = self._tried(field, empty)
-            if not problems:
+            if not problems and made == empty:
                 return made
         self.problems[path] = "is required"
         return None

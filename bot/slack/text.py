@@ -2,33 +2,51 @@
 
 Pure. Whatever a person decides about goes through `visible`, so that a character that changes what
 is read (bidi controls, zero-width, look-alikes) is spelled out instead of obeyed. Whole words of
-any script are themselves: what deceives is a letter of another one in a word that is Latin
-otherwise, a word of nothing but twins of Latin letters, or another form of a plain character.
+any script are themselves: what deceives is a letter or digit of another script in a word that is
+Latin or a number otherwise, a word of nothing but twins of Latin letters, digits without a letter
+of their script, or another form of a plain character. A list of characters alone could not say so:
+those that look like others are many, and each is at home somewhere.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 
-BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f")
+BLANKS = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u034f\ufffc\U0001d159")
 """Letters and marks that show nothing, though Unicode does not call them format characters."""
 
 TWINS = frozenset(
     "АВЕЅІЈКМНОРСТУХҮӀѴаеѕіјорсухүѵԁһԛԝӏ"  # Cyrillic
     "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧνοραικυ"  # Greek
+    "ցհոռօՕՏՍզ"  # Armenian
+    "ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᎩᏃᎡᏕᏔᏎᏏᏮᏂᏧᏳᎽ"  # Cherokee
+    "ᗅᗷᑕᗪᕼᒍᒪᗰᑭᖇᑌᐯ᙭ᖴᑎᗞ"  # Canadian syllabics
+    "ⴹⵏⵔⵕⴸⵝ"  # Tifinagh
 )
-"""Letters that look Latin."""
-DIGITS = TWINS | frozenset("Зб")
+"""Letters that look Latin, as Unicode's list of confusable characters (UTS 39) has them."""
+DIGITS = TWINS | frozenset("ЗбӠ")
 """Letters that look like digits, or like letters that do."""
-SCRIPTS = frozenset(
-    {"ARMENIAN", "CHEROKEE", "COPTIC", "LISU", "DESERET", "OSAGE", "GOTHIC", "CANADIAN", "TIFINAGH"}
-)
-"""Scripts whose letters have no business in a word with Latin ones."""
+LATINATE = frozenset({"LISU", "DESERET", "OSAGE", "GOTHIC", "COPTIC", "CARIAN", "LYCIAN", "LYDIAN"})
+"""Scripts that look Latin by and large, and which nobody writes to the office in."""
+WITH_LATIN = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "MODIFIER"})
+"""Scripts that stand in one word with Latin letters (UTS 39, highly restrictive)."""
+FORMULAE = frozenset("βδεζηθλμξπφψΔΘΛΞΠΣΦΨΩ")
+"""Greek letters that stand beside Latin ones in formulae and look like none of them."""
 MARKS = frozenset("\u2024\u2044\u2215\u29f8\u2236\ua789\u2571\ufe52\u02d0\u05c3")
 """Marks that look like a dot, a slash or a colon."""
+BETWEEN = frozenset("。｡・･、ノ〇一ー\u066b\u066c\u1361")
+"""Signs of other scripts that look like a dot, a comma, a slash or a zero between ASCII ones."""
+IN_ADDRESSES = frozenset("\u2010\u2011\u0131")
+"""Hyphens and the dotless i: at home in sentences, another character in an address."""
+OVERLAID = frozenset("\u0334\u0335\u0336\u0337\u0338\u20d2\u20d3\u20e5\u20e6\u20ea\u20eb")
+"""Marks that are drawn over a character, which may then read as another or as struck out."""
+STACKED = 4
+"""More marks than that on one letter have no business but to hide it."""
 
 _WORD = re.compile(r"\w+")
 _JOINED = re.compile(r"\w+(?:[-.@/]\w+)+")
+_ADDRESS = re.compile(r"\S*\w[.@/:]+\w\S*")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _VISIBLY_OTHER = ("<super>", "<sub>", "<circle>", "<square>", "<fraction>", "<vertical>", "<small>")
 _BLANK_BEFORE = ":;!?»%€$£"
@@ -166,21 +184,36 @@ def lookalikes(text: str) -> set[int]:
 
 
 def _in_words(text: str) -> Iterator[int]:
-    """Letters of other scripts in words that are Latin, or numbers, otherwise."""
-    foreign = any(_is_foreign(char) for char in text)
+    """Letters and digits of other scripts in words that are Latin, or numbers, otherwise."""
+    plain = {_script(char) for char in text if char.isalpha() and char not in TWINS}
     latin = _LATIN.search(text) is not None
     for word in _WORD.finditer(text):
-        letters = [char for char in word[0] if char.isalpha()]
-        mixed = _LATIN.search(word[0]) is not None
-        number = any(char in "0123456789" for char in word[0]) and DIGITS.issuperset(letters)
-        whole = latin and not foreign and len(letters) > 0 and TWINS.issuperset(letters)
+        if word[0].isascii():
+            continue
+        odd = _oddness(word[0], plain, latin=latin)
         for offset, char in enumerate(word[0]):
-            odd = _is_odd(char) if mixed else char in DIGITS and (number or whole)
-            if odd:
+            if not char.isascii() and (odd(char) or _is_never_at_home(char)):
                 yield word.start() + offset
     for joined in _JOINED.finditer(text):
         if _LATIN.search(joined[0]):
             yield from _twins(joined)
+
+
+def _oddness(word: str, plain: AbstractSet[str], *, latin: bool) -> Callable[[str], bool]:
+    """How to tell which characters of a word do not belong into it.
+
+    `plain` are the scripts of the text with letters that look like no Latin ones, and `latin` says
+    that it has Latin letters.
+    """
+    letters = [char for char in word if char.isalpha()]
+    if _LATIN.search(word):
+        return _is_odd
+    if any(char in "0123456789" for char in word):
+        return lambda char: _is_odd_digit(char) or (char in DIGITS and DIGITS.issuperset(letters))
+    alone = plain.isdisjoint(map(_script, letters)) and (latin or len(letters) > 1)
+    if letters and alone and TWINS.issuperset(letters):
+        return str.isalpha
+    return lambda char: char.isdecimal() and _script(char) not in plain and not _is_wide(char)
 
 
 def _twins(joined: re.Match[str]) -> Iterator[int]:
@@ -190,32 +223,60 @@ def _twins(joined: re.Match[str]) -> Iterator[int]:
             yield from range(joined.start() + part.start(), joined.start() + part.end())
 
 
-def _is_foreign(char: str) -> bool:
-    """Whether a letter is plainly Cyrillic or Greek, so that twins of Latin ones are at home."""
-    return char not in TWINS and char.isalpha() and _script(char) in ("CYRILLIC", "GREEK")
-
-
 def _is_odd(char: str) -> bool:
-    """Whether a letter does not belong into a Latin word."""
+    """Whether a letter or digit does not belong into a Latin word."""
+    if char.isalpha():
+        ours = char <= "\u024f" or char in FORMULAE or _script(char) in WITH_LATIN
+        return not ours or "\u01c0" <= char <= "\u01c3"
+    return _is_odd_digit(char)
+
+
+def _is_odd_digit(char: str) -> bool:
+    """Whether a digit does not belong beside those of English."""
+    return char.isdecimal() and not char.isascii() and not _is_wide(char)
+
+
+def _is_wide(char: str) -> bool:
+    """Whether a character is a wide form, which is looked at by its neighbours."""
+    return unicodedata.decomposition(char).startswith("<wide>")
+
+
+def _is_never_at_home(char: str) -> bool:
+    """Whether a letter is phonetic, a small capital, or of a script that looks Latin throughout."""
     phonetic = "\u0250" <= char <= "\u02af" or "\u1d00" <= char <= "\u1d7f"
-    return char in TWINS or phonetic or "\u01c0" <= char <= "\u01c3" or _script(char) in SCRIPTS
+    return phonetic or "SMALL CAPITAL" in unicodedata.name(char, "") or _script(char) in LATINATE
 
 
 def _script(char: str) -> str:
-    return unicodedata.name(char, "").partition(" ")[0]
+    """The script of a letter or digit, as its name begins."""
+    name = unicodedata.name(char, "").removeprefix("EXTENDED ").removeprefix("HALFWIDTH ")
+    return re.split("[ -]", name, maxsplit=1)[0]
 
 
 def _alone(text: str) -> Iterator[int]:
     """Marks, blanks and other forms of plain characters, wherever they stand."""
+    marks = 0
     for place, char in enumerate(text):
+        kind = unicodedata.category(char)
+        marks = marks + 1 if kind == "Mn" else 0
         if char.isascii():
             continue
-        if unicodedata.category(char) == "Zs":
+        if kind == "Zs":
             odd = not _is_usual_blank(text, place)
         else:
-            odd = char in MARKS or _is_form(text, place)
-        if odd:
+            odd = char in MARKS or char in OVERLAID or marks > STACKED or _is_form(text, place)
+        if odd or (char in BETWEEN and _is_among_ascii(text, place)):
             yield place
+    for address in _ADDRESS.finditer(text):
+        for place in range(*address.span()):
+            if text[place] in IN_ADDRESSES:
+                yield place
+
+
+def _is_among_ascii(text: str, place: int) -> bool:
+    """Whether a character stands between two letters or digits of English."""
+    around = (text[max(place - 1, 0) : place], text[place + 1 : place + 2])
+    return all(each.isascii() and each.isalnum() for each in around)
 
 
 def _is_usual_blank(text: str, place: int) -> bool:

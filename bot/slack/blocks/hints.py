@@ -1,5 +1,6 @@
 """What is said below an input: what a field means, what it takes, and what it cannot begin with."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, cast
@@ -44,9 +45,21 @@ def _form(schema: Schema) -> str:
     """How a value that has parts is typed."""
     if takes_lines(schema):
         return "One in each line."
-    return {"array": "A list, as JSON.", "object": "An object, as JSON."}.get(
-        str(schema.get("type")), ""
-    )
+    if schema.get("type") == "array":
+        return "A list, as JSON."
+    return f"An object, as JSON{_keys(schema)}." if schema.get("type") == "object" else ""
+
+
+def _keys(schema: Schema) -> str:
+    """The keys of an object, and what they are where somebody leaves them out."""
+    about = cast("Mapping[str, Schema]", schema.get("properties") or {})
+    told = [
+        f"{name} ({json.dumps(each['default'], ensure_ascii=False)} if left out)"
+        if "default" in each
+        else name
+        for name, each in about.items()
+    ]
+    return f": {', '.join(told)}" if told else ""
 
 
 def _one_of(choices: Sequence[JsonValue]) -> str:

@@ -253,8 +253,13 @@ def _text_of(schema: Schema, value: JsonValue) -> str:
 
 
 def _flat(about: object, root: Schema) -> Schema:
-    """A field's schema without references and without the alternative null."""
-    schema = _mapping(about)
+    """A field's schema without references and without the alternative null; its entries too."""
+    schema = _resolved(_mapping(about), root)
+    items = _mapping(schema.get("items"))
+    return {**schema, "items": _resolved(items, root)} if items else schema
+
+
+def _resolved(schema: Schema, root: Schema) -> Schema:
     for _ in range(8):
         inner = _inner(schema, root)
         if inner is None:
