@@ -45,8 +45,9 @@ STACKED = 4
 """More marks than that on one letter have no business but to hide it."""
 
 _WORD = re.compile(r"\w+")
-_JOINED = re.compile(r"\w+(?:[-.@/]\w+)+")
-_ADDRESS = re.compile(r"\S*\w[.@/:]+\w\S*")
+_JOINED = re.compile(r"(?<!\w)\w+(?:[-.@/]\w+)+")
+_TOKEN = re.compile(r"\S+")
+_ADDRESS = re.compile(r"\w[.@/:]+\w")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _VISIBLY_OTHER = ("<super>", "<sub>", "<circle>", "<square>", "<fraction>", "<vertical>", "<small>")
 _BLANK_BEFORE = ":;!?»%€$£"
@@ -267,10 +268,10 @@ def _alone(text: str) -> Iterator[int]:
             odd = char in MARKS or char in OVERLAID or marks > STACKED or _is_form(text, place)
         if odd or (char in BETWEEN and _is_among_ascii(text, place)):
             yield place
-    for address in _ADDRESS.finditer(text):
-        for place in range(*address.span()):
-            if text[place] in IN_ADDRESSES:
-                yield place
+    for token in _TOKEN.finditer(text):
+        if not token[0].isascii() and _ADDRESS.search(token[0]):
+            places = range(*token.span())
+            yield from (place for place in places if text[place] in IN_ADDRESSES)
 
 
 def _is_among_ascii(text: str, place: int) -> bool:
