@@ -132,13 +132,18 @@ def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) ->
         outbox=_outbox(desk, owner),
         owner=owner,
         lease=int(settings.lease * 1000),
-        run_config=RunConfig(
-            retry_seconds=IN_PLACE,
-            retry_pause=IN_PLACE / 3,
-            window=settings.context_window if settings.model != REHEARSAL else 0,
-            turn_tokens=settings.turn_tokens,
-            daily_tokens=settings.daily_tokens,
-        ),
+        run_config=_run_config(settings),
+    )
+
+
+def _run_config(settings: Settings) -> RunConfig:
+    """How every turn behaves."""
+    return RunConfig(
+        retry_seconds=IN_PLACE,
+        retry_pause=IN_PLACE / 3,
+        window=settings.context_window if settings.model != REHEARSAL else 0,
+        turn_tokens=settings.turn_tokens,
+        daily_tokens=settings.daily_tokens,
     )
 
 
