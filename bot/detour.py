@@ -1,14 +1,16 @@
 """Where a post goes that Slack does not take where it belongs, and what is said of it there.
 
-A card goes into the thread of its request, or it is told to who asked that nobody could be asked;
-all else goes to who asked.
+A card goes into the thread of its request, or it is told to who asked that nobody could be asked.
+Where nothing can be said under a card any more, the request gets another one in its thread. All
+else goes to who asked.
 """
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from agents import Post, SessionKey
+from agents import Post, SessionKey, Slot
 from bot import logs
+from bot.approvals.homeward import bring_home, is_home
 from bot.approvals.posts import kind_of
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
@@ -20,6 +22,10 @@ from bot.slack.endings import Posted, Refused, Result, Uncertain
 from bot.slack.replies import Replies
 from bot.turns import Thread, thread_of
 
+ASKING = ("reminder", "escalation", "succession", "moved_on")
+"""What is said under a card that can be decided."""
+OVER = ("ruling", "superseded")
+"""What is said under a card that cannot be decided any more."""
 NOT_SHOWN = (
     "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
 )
@@ -40,12 +46,17 @@ class Known(Protocol):
 
 
 class Detour:
-    """Says in other places what a session's posts say, as `courier` brings them."""
+    """Says in other places what a session's posts say, as `courier` brings them.
+
+    `owes_more`: that made another post owed, which nobody looked for yet.
+    """
 
     def __init__(
-        self, key: SessionKey, courier: Courier, *, known: Known, replies: Replies
+        self, key: SessionKey, courier: Courier, *, slot: Slot, known: Known, replies: Replies
     ) -> None:
         """Keep the parts."""
+        self.owes_more = False
+        self._slot = slot
         self._key = key
         self._courier = courier
         self._known = known
@@ -74,11 +85,14 @@ class Detour:
         """
         logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
         home, asker = thread_of(self._key), Thread(self._asker(post))
-        why = f"I could not ask {_where(thread, home)}: {refused.sentence}"
+        if await self._is_at_home(post, thread, home):
+            return Posted("")
+        over = kind_of(post) in OVER
+        why = f"I could not {'write' if over else 'ask'} {_where(thread, home)}: {refused.sentence}"
         result: Result = refused
         if thread != home:
             pieces = await self._for_home(post, pieces)
-            said = f"{why} I ask here."
+            said = f"{why} I {'say it' if over else 'ask'} here."
             result = await self._instead(post, home, pieces, why=said, enough=enough)
             why = f"{why} {NOR_HERE}"
         elif kind_of(post) != "card" and asker.channel:
@@ -90,9 +104,24 @@ class Detour:
             result = Posted("") if isinstance(told, Posted) else told
         return _let_be(result)
 
+    async def _is_at_home(self, post: Post, thread: Thread, home: Thread) -> bool:
+        """Whether a request has a card in its thread, where what is said under it is said too.
+
+        It gets one where nothing can be said any more under one that is elsewhere.
+        """
+        approval, kind = self._known.approval(post), kind_of(post)
+        if approval is None or thread.channel == home.channel or kind not in (*ASKING, *OVER):
+            return False
+        if is_home(approval, home):
+            return True
+        if kind in ASKING:
+            await bring_home(self._slot, approval, home)
+            self.owes_more = True
+        return False
+
     async def _for_home(self, post: Post, pieces: Sequence[Rendered]) -> Sequence[Rendered]:
         """A message that was to go elsewhere, for those who may read the session's thread."""
-        approval = self._known.approval(post)
+        approval = self._known.approval(post) if kind_of(post) == "card" else None
         if approval is not None and await self._replies.shared(thread_of(self._key).channel):
             return [self._known.withheld(approval)]
         return pieces

@@ -162,7 +162,9 @@ class Debt:
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
         self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
-        self._detour = Detour(key, self._courier, known=self._display, replies=outbox.replies)
+        self._detour = Detour(
+            key, self._courier, slot=outbox.slot, known=self._display, replies=outbox.replies
+        )
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:
@@ -291,6 +293,9 @@ class Debt:
             approval = self.approvals.get(str(post.body.get("approval", "")))
             if approval and self._changed:
                 self._changed(approval)
+        if self._detour.owes_more:
+            self._detour.owes_more = False
+            await self._pay_all(look=True)
 
     async def _unsaved(self, post: Post) -> Retry | None:
         """Put off what could be lost with its server; once, it is told that it is being saved."""

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from agents import Decide
 from bot.approvals import posts
+from bot.approvals.life import closed
 from bot.approvals.request import Approval
 from bot.playground import MAX
 from bot.playground.messages import full_text
@@ -134,3 +136,16 @@ async def test_a_way_round_that_the_app_cannot_take_is_taken_later(desk: Desk):
     assert "Asked:" in card
     assert "Nobody" not in line
     assert desk.slack.dms("ana") == []
+
+
+async def test_what_is_over_is_said_and_not_asked(desk: Desk):
+    """Nobody is asked anything by the news that an operator closed it."""
+    before = await asked(desk, desk.slack.workspace.channel("approvals").id)
+    archive(desk, "approvals")
+    after = closed(before, "cancelled", now=before.asked_at, why="operator", by="operator jo")
+    ruling = Decide(record=after.record(), posts=posts.ruled(after))
+    assert (await desk.slot.decide(desk.key, ruling)).kind == "ok"
+    await desk.pay()
+    why, told = desk.said()[-2:]
+    assert why == f"I could not write in the channel for approvals: {ARCHIVED} I say it here."
+    assert "an operator cancelled it" in told

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from agents.runtime.testing import call
 from bot.playground import MAX, MIA
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
 from tests.stories.office import Office, buttons
+from tests.stories.scripts import gated, scripted
 
 HOTEL = "please reimburse 200 dollars for the hotel"
 REMINDED = {"reminders": [0.2], "expires": "5s"}
@@ -64,3 +66,78 @@ async def test_who_writes_there_sees_it(open_office: Opening):
     await office.answer(thread, "still waits for a decision")
     told = [full_text(each) for each in office.slack.thread("expenses", thread)]
     assert not any("wrote in the conversation" in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        pytest.param(REMINDED, "still waits for a decision", id="reminder"),
+        pytest.param(ESCALATED, "may decide this as well now", id="escalation"),
+        pytest.param({"expires": "5s"}, "wrote in the conversation", id="somebody writes"),
+    ],
+)
+async def test_the_channel_is_archived_later(open_office: Opening, policy, words):
+    """The card comes into the thread as well: it is decided there, and loses its buttons."""
+    office = await open_office(**asking(**{**policy, "notify": None}))
+    thread = await office.ask(HOTEL)
+    await office.card("200")
+    office.slack.workspace.channel("approvals").is_archived = True
+    if words == "wrote in the conversation":
+        await office.slack.say("ana", "expenses", "hello?", thread_ts=thread)
+    await office.answer(thread, "I could not ask in the channel for approvals: That channel is")
+    await office.answer(thread, words)
+    card = await office.slack.wait_for(lambda: _live(office, thread))
+    await office.slack.click("max", card, "approve")
+    await office.closed(card, "It is done")
+    told = [full_text(each) for each in office.slack.thread("expenses", thread)]
+    assert sum("I ask here" in each for each in told) == 1
+    assert office.amounts() == [200]
+
+
+async def test_one_card_at_home_is_enough(open_office: Opening):
+    """A second reminder is not told that it could not be given: the card in the thread has it."""
+    policy = {"reminders": [0.2, 0.4], "expires": "5s", "notify": None}
+    office = await open_office(**asking(**policy))
+    thread = await office.ask(HOTEL)
+    await office.card("200")
+    office.slack.workspace.channel("approvals").is_archived = True
+    await office.slack.wait_for(lambda: len(_reminders(office, thread)) == 2 or None)
+    told = [full_text(each) for each in office.slack.thread("expenses", thread)]
+    assert sum("I ask here" in each for each in told) == 1
+    assert sum("Approve" in each for each in told) == 1
+
+
+@pytest.mark.parametrize("archived", [False, True])
+async def test_whose_approval_counts_no_more_is_told(open_office: Opening, archived):
+    """Who approved one of two, and is asked again by a newer request, hears of it by name."""
+
+    def pay(n: int) -> dict[str, Any]:
+        """Pay."""
+        return {"paid": n}
+
+    agents = scripted(gated(pay), replies=[call("pay", n=5), call("pay", n=5), *["Well."] * 3])
+    policy = {"approvers": [MAX.id, MIA.id], "quorum": 2}
+    settings = {"approval_policies": json.dumps({"reimbursement.pay": policy})}
+    office = await open_office(agents=agents, **settings)
+    thread = await office.ask("pay")
+    card = await office.card("Pay")
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "1 of 2")
+    office.slack.workspace.channel("approvals").is_archived = archived
+    await office.slack.say("ana", "expenses", "please", thread_ts=thread)
+    place, under = ("expenses", thread) if archived else ("approvals", card["ts"])
+    told = await office.answer(under, "what you said here is not counted there", where=place)
+    assert f"<@{MAX.id}>" in full_text(told)
+    assert MIA.id not in full_text(told)
+
+
+def _live(office: Office, thread: str) -> Any:
+    """The card with buttons that is in a thread."""
+    found = office.slack.thread("expenses", thread)
+    return next((each for each in found if "approve" in buttons(each)), None)
+
+
+def _reminders(office: Office, thread: str) -> list[str]:
+    """What is said in a thread about its still waiting."""
+    told = [full_text(each) for each in office.slack.thread("expenses", thread)]
+    return [each for each in told if "still waits" in each]
