@@ -171,8 +171,8 @@ class RedisSlot:
         """Ask for leave to run a body; what the replicas do not have yet is no leave."""
         if not await self.saved(key):
             raise StoreUnavailable(_UNSAVED)
-        answer, *_ = await self._store.send(self._script("start_call", key, codec.of_start(start)))
-        if answer[0] in ("go", "again") and not await self.saved(key):
+        enough, answer = await self._started(key, start)
+        if answer[0] in ("go", "again") and not enough:
             await self._take_back(key, start)
             raise StoreUnavailable(_UNSAVED)
         match answer:
@@ -185,15 +185,26 @@ class RedisSlot:
             case _:
                 return Started(kind=answer[0])
 
+    async def _started(self, key: SessionKey, start: Start) -> tuple[bool, Any]:
+        """Write down a start, and say whether enough replicas have this very start."""
+        script = self._script("start_call", key, codec.of_start(start))
+        if self._replicas.count:
+            return await self._replicated(key, script)
+        (answer,) = await self._store.send(script)
+        return True, answer
+
     async def saved(self, key: SessionKey) -> bool:
         """Whether the replicas have all that was stored about a session so far.
 
         True at once where there are to be none.
         """
-        if not self._replicas.count:
-            return True
+        return not self._replicas.count or (await self._replicated(key))[0]
+
+    async def _replicated(self, key: SessionKey, *scripts: Command) -> tuple[bool, Any]:
         mark = ("EVAL", MARK, 1, keys.mark(self._prefix, key))
-        return await self._store.replicated(mark, self._replicas.awaited) >= self._replicas.count
+        wait = self._replicas.awaited
+        count, answer = await self._store.replicated(*scripts, mark, wait=wait)
+        return count >= self._replicas.count, answer
 
     async def _take_back(self, key: SessionKey, start: Start) -> None:
         """Have it that a body did not start, which did not: nobody has to find out what it did."""

@@ -78,16 +78,19 @@ class Store:
         _told(answers)
         return answers
 
-    async def replicated(self, mark: Command, wait: Command) -> int:
-        """How many replicas have a write and all before it: `wait` counts those of its connection.
+    async def replicated(self, *writes: Command, wait: Command) -> tuple[int, Any]:
+        """How many replicas have writes and all before them, and the answer to the first write.
 
-        On a cluster both go to the node of the mark's key.
+        `wait` counts for its own connection alone. Where that breaks, maybe because another server
+        took over, the writes are made once more before it is asked again. The last write has to
+        change something each time. On a cluster all goes to the node of its key.
         """
         try:
             async with self._redis.pipeline(transaction=False) as pipe:
-                pipe.execute_command(*mark)
+                for write in writes:
+                    pipe.execute_command(*_with_text(write))
                 if isinstance(self._redis, RedisCluster):
-                    node = self._redis.get_node_from_key(str(mark[3]))
+                    node = self._redis.get_node_from_key(str(writes[-1][3]))
                     pipe.execute_command(*wait, target_nodes=node)
                 else:
                     pipe.execute_command(*wait)
@@ -95,7 +98,7 @@ class Store:
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
         _told(answers)
-        return int(answers[1])
+        return int(answers[-1]), answers[0]
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
         if self._batches is not None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from urllib.parse import urlsplit
 
@@ -14,7 +15,10 @@ from agents.runtime.slot.port import Entry, SessionKey
 from agents.runtime.slot.redis import RedisSlot, Replicas, connect
 from agents.runtime.slot.store import Client
 from bot.index import Index
-from tests.agents.slot.pair import pair
+from tests.agents.slot.pair import Pair, pair
+from tests.agents.slot.samples import begin
+from tests.agents.slot.servers import server
+from tests.agents.slot.test_replicas import asked, start
 
 KEY = SessionKey("helper", "thread", "C1:1", "T1")
 
@@ -161,3 +165,51 @@ async def test_a_primary_that_became_a_replica() -> None:
             await slot.ingest(KEY, Entry(id="after", body={}))
             begun = await slot.begin(KEY, owner="w", lease=1_000)
     assert (begun.head.id, line.connections) == ("before", 2)
+
+
+class Parted(RedisSlot):
+    """A slot whose replica takes over right after the first look at it."""
+
+    stores: Pair
+
+    async def saved(self, key: SessionKey) -> bool:
+        """As it is before that."""
+        found = await super().saved(key)
+        self.stores.part()
+        return found
+
+
+async def test_a_start_is_known_where_it_was_saved() -> None:
+    """While it waits for replicas another server takes over, whose own replica never heard of it.
+
+    It is written there before that one's replicas are counted: nobody begins the body again.
+    """
+    with (
+        pair() as stores,
+        server() as last,
+        redis.Redis.from_url(last) as third,
+        redis.Redis.from_url(stores.url) as old,
+    ):
+        third.replicaof("127.0.0.1", urlsplit(stores.replica).port)
+        async with street(stores.url) as (line, client):
+            slot = Parted(client, replicas=Replicas(1, wait=4_000))
+            slot.stores = stores
+            begun = await asked(slot, KEY)
+            starting = asyncio.create_task(slot.start_call(KEY, start(begun)))
+            await asyncio.to_thread(_wait, old)
+            line.store = urlsplit(stores.replica)
+            old.replicaof("127.0.0.1", line.store.port)
+            assert (await starting).kind == "go"
+            view = await slot.read(KEY, parts=("approvals",))
+            assert view is not None
+            assert view.approvals["q"].status == "started"
+            assert (await begin(RedisSlot(client), KEY)).started == {"1-0"}
+
+
+def _wait(store: redis.Redis) -> None:
+    """Until somebody waits for the store's replicas, who has none any more."""
+    while not (
+        store.info("clients")["blocked_clients"]
+        and not store.info("replication")["connected_slaves"]
+    ):
+        time.sleep(0.01)
