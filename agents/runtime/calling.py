@@ -264,6 +264,8 @@ class Calling:
                 return self._reported(Report.model_validate(started.result))
             case "closed":
                 return None
+            case "refused" if started.why == "late" and self._may_have_run(tool):
+                return self._maybe(tool, bound)
             case "refused":
                 return self._answered(gate.refused(tool.name, why=started.why, unsure=self._unsure))
 
@@ -283,6 +285,14 @@ class Calling:
                 log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             else:
                 return None if found is None else self._answered(result_of(found).response)
+        return self._maybe(tool, bound)
+
+    def _may_have_run(self, tool: Tool) -> bool:
+        """Whether an earlier run may have had its effect, and nobody has looked."""
+        return self.interrupted and tool.effects == "idempotent"
+
+    def _maybe(self, tool: Tool, bound: Bound) -> Outcome:
+        """A question to a person about a body that may have had its effect."""
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._outcome_of(self.questions.unknown(tool, bound))
 

@@ -1,6 +1,7 @@
 """Approvals in real runs: asked, decided, run, told."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 
@@ -11,6 +12,7 @@ from agents import (
     Agent,
     AgentTool,
     ApprovalPolicy,
+    Decide,
     Entry,
     FunctionTool,
     Runner,
@@ -18,6 +20,7 @@ from agents import (
     Slot,
     ToolContext,
 )
+from agents.runtime.slot.port import Start
 from agents.runtime.testing import ScriptedModel, call
 from bot.approvals.decide import decide
 from bot.approvals.request import Approval
@@ -30,7 +33,9 @@ from tests.bot.approvals.samples import KEY, TEAM, click, rules
 class Desk:
     """An agent at work in the session KEY: `paid` is what its tool did."""
 
-    def __init__(self, slot: Slot, replies, *, nested: bool = False, **options) -> None:
+    def __init__(
+        self, slot: Slot, replies, *, nested: bool = False, effects="once", **options
+    ) -> None:
         self.slot = slot
         self.paid: list[int] = []
         self.model = ScriptedModel(replies)
@@ -43,7 +48,10 @@ class Desk:
         agent = Agent(
             name="helper" if nested else KEY.app,
             description="Pays.",
-            tools=[FunctionTool(self.pay, require_confirmation=True), FunctionTool(self.ask)],
+            tools=[
+                FunctionTool(self.pay, require_confirmation=True, effects=effects),
+                FunctionTool(self.ask),
+            ],
         )
         if nested:
             agent = Agent(name=KEY.app, tools=[AgentTool(agent)])
@@ -193,6 +201,36 @@ async def test_the_same_request_again(slot: Slot):
     assert desk.paid == []
     await desk.decided(newer)
     assert desk.paid == [7]
+
+
+@pytest.mark.parametrize(
+    ("effects", "late", "paid", "unknown"),
+    [
+        pytest.param("none", False, [7], False, id="no effects, in time"),
+        pytest.param("none", True, [], False, id="no effects, too late"),
+        pytest.param("idempotent", False, [7], False, id="idempotent, in time"),
+        pytest.param("idempotent", True, [], True, id="idempotent, too late"),
+        pytest.param("once", False, [], True, id="once, in time"),
+        pytest.param("once", True, [], True, id="once, too late"),
+    ],
+)
+async def test_an_interrupted_call_and_its_execution_deadline(
+    slot: Slot, effects: str, paid: list[int], *, late: bool, unknown: bool
+):
+    """What may run again does so in time; after that a person looks whether it happened."""
+    desk = Desk(slot, [call("pay", amount=7), "Well."], effects=effects)
+    (asked,) = await desk.says("pay 7")
+    await decide(slot, KEY, click(asked, "UBOSS", "approve"), run_for=timedelta(minutes=1))
+    begun = await slot.begin(KEY, owner="dies", lease=-1)
+    step = {"cid": asked.call_id, "step": asked.call_id, "request": asked.id}
+    started = await slot.start_call(KEY, Start(fence=begun.fence, digest=asked.digest, **step))
+    assert started.kind == "go"
+    if late:
+        record = (await slot.read(KEY, parts=("approvals",))).approvals[asked.id]
+        past = replace(record, rev=record.rev + 1, run_by=begun.now)
+        await slot.decide(KEY, Decide(record=past, source="started"))
+    looked_for = await desk.serve()
+    assert (desk.paid, [each.unknown for each in looked_for]) == (paid, [True] * unknown)
 
 
 async def test_nobody_to_ask(slot: Slot):
