@@ -26,6 +26,7 @@ from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
 from bot.settings import Settings
 from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
+from bot.slack.text import visible
 from bot.turns import Saved
 
 NOT_FOUND = 1
@@ -125,11 +126,19 @@ def _operator() -> str:
         return f"uid {os.getuid()}"
 
 
+def _print(text: str) -> None:
+    """Print what people and models wrote, with nothing in it that a terminal obeys or hides.
+
+    Such a character is spelled as in JSON, so that JSON stays what it is.
+    """
+    print(visible(text, spelled=lambda char: json.dumps(char)[1:-1])[0])
+
+
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     """One line for each of the approvals that are open, and of the newest others."""
     for each in await desk.board.approvals():
         who = each.decided_by or ", ".join(each.policy.approvers)
-        print(f"{each.reference} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
+        _print(f"{each.reference} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
     return 0
 
 
@@ -143,7 +152,7 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
     told["precondition"] = {each.name: each.value for each in depends_on(approval)}
     told["hint"] = concealed(approval, approval.hint)
     told["changes"] = [concealed(approval, change) for change in approval.changes]
-    print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))
+    _print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))
     return 0
 
 
@@ -180,7 +189,7 @@ async def told_of(desk: Desk, given: argparse.Namespace) -> int:
     view = await desk.slot.read(SessionKey.parse(approval.session), parts=("audit",))
     for entry, digest in view.audit if view else ():
         if entry.get("approval") == approval.id:
-            print(digest[:8], json.dumps(entry, sort_keys=True, ensure_ascii=False))
+            _print(f"{digest[:8]} {json.dumps(entry, sort_keys=True, ensure_ascii=False)}")
     return 0
 
 

@@ -11,6 +11,7 @@ from bot.approvals.records import readable
 from bot.approvals.request import MOVES, Approval
 from bot.approvals.scene import talks
 from bot.slack.blocks.answer import answer
+from bot.slack.blocks.arguments import retold
 from bot.slack.blocks.card import card, withheld
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered
@@ -91,7 +92,8 @@ class Display:
             approval = self.approval(post)
             return await self.about(post, approval) if approval else Message(thread_to(post), [])
         if kind_of(post) in ("answer", "notice"):
-            return Message(thread_to(post), answer(str(body["text"])))
+            told = retold(self.approvals.values(), str(body["text"]))
+            return Message(thread_to(post), answer(told))
         return Message(thread_to(post), [ticket(Ticket.model_validate(body["ticket"]))])
 
     async def about(self, post: Post, approval: Approval) -> Message:

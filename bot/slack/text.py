@@ -62,13 +62,17 @@ _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^>]*))?>")
 _SPECIAL = re.compile(r"<!([^|>]*)(?:\|([^>]*))?>")
 
 
-def visible(text: str) -> tuple[str, bool]:
+def _spelled(char: str) -> str:
+    return f"\\u{{{ord(char):04X}}}"
+
+
+def visible(text: str, *, spelled: Callable[[str], str] = _spelled) -> tuple[str, bool]:
     r"""The text with all hidden and deceiving characters as `\u{202E}`, and whether it had any."""
     if _USUAL.fullmatch(text):
         return text, False
     deceiving = lookalikes(text)
     shown = "".join(
-        f"\\u{{{ord(char):04X}}}" if place in deceiving or _hides(text, place) else char
+        spelled(char) if place in deceiving or _hides(text, place) else char
         for place, char in enumerate(text)
     )
     return shown, shown != text

@@ -6,7 +6,8 @@ value can pass for another argument.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
@@ -36,6 +37,8 @@ HIDDEN = "••••••"
 """What stands for the value of a secret argument."""
 MASK = "••• masked •••"
 """What stands for a part of a text that looks like a password or a key."""
+SHORTEST, LONG_ENOUGH = 3, 8
+"""Characters of a secret that is hidden in texts at all, and inside other words as well."""
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
 
@@ -235,11 +238,31 @@ def depends_on(approval: Approval) -> list[Argument]:
 
 def concealed(approval: Approval, text: str) -> str:
     """A text about a call, without the values of its secret arguments and what looks like one."""
-    kept = [leaf for name in approval.secrets for leaf in _leaves(approval.args.get(name))]
-    for leaf in sorted(kept, key=len, reverse=True):
-        for spelled in (leaf, json.dumps(leaf, ensure_ascii=False)[1:-1]):
-            text = text.replace(spelled, HIDDEN)
+    return retold((approval,), text)
+
+
+def retold(approvals: Iterable[Approval], text: str) -> str:
+    """A text that may tell what some calls were about, without what is secret in them.
+
+    A secret that is short is looked for as a word of its own, and one of a letter or two not at
+    all: what is read beside it, such as an amount, has to stay what it is.
+    """
+    for approval in approvals:
+        kept = [leaf for name in approval.secrets for leaf in _leaves(approval.args.get(name))]
+        for leaf in sorted(kept, key=len, reverse=True):
+            text = _without(text, leaf)
     return masked(text, by=MASK)
+
+
+def _without(text: str, leaf: str) -> str:
+    if len(leaf) < SHORTEST:
+        return text
+    for spelled in (leaf, json.dumps(leaf, ensure_ascii=False)[1:-1]):
+        alone = len(leaf) < LONG_ENOUGH
+        pattern = re.escape(spelled)
+        found = rf"(?<!\w){pattern}(?!\w)" if alone else pattern
+        text = re.sub(found, HIDDEN, text)
+    return text
 
 
 def _leaves(value: JsonValue) -> list[str]:

@@ -11,7 +11,7 @@ from bot.approvals.request import Approval
 from bot.approvals.terms import Vote
 from bot.slack import blocks
 from bot.slack.blocks import views
-from bot.slack.blocks.arguments import MASK
+from bot.slack.blocks.arguments import MASK, concealed, retold
 from bot.slack.blocks.card import around
 from bot.slack.validate import view_problems
 from tests.bot.slack.samples import ANA, MAX, NOW, approval
@@ -170,3 +170,29 @@ def test_what_is_masked_says_so(secret: str) -> None:
         assert MASK in told
         assert "It runs with the real one" in told
     assert "masked" not in shown(blocks.card(approval(), now=NOW))
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "told"),
+    [
+        pytest.param(1, "Pay 1100 dollars to 1112, pin 1", None, id="a digit"),
+        pytest.param(12, "Pay 1200 dollars, pin 12", None, id="two digits"),
+        pytest.param(123, "Pay 1123 dollars, 123?", "Pay 1123 dollars, ••••••?", id="three"),
+        pytest.param("1234", "Pay 12345, 1234", "Pay 12345, ••••••", id="a pin"),
+        pytest.param("hunter2!", "xhunter2!x", "x••••••x", id="a long one, inside a word"),
+        pytest.param('a"b c d e', 'x a\\"b c d e', "x ••••••", id="as JSON has it"),
+        pytest.param(True, "It is True, true", None, id="yes or no"),
+        pytest.param({"k": ["abcd"]}, "say abcd", "say ••••••", id="inside a value"),
+        pytest.param("a.c", "abc a.c", "abc ••••••", id="no pattern"),
+    ],
+)
+def test_a_secret_does_not_garble_what_is_beside_it(secret: Any, text: str, told: str | None):
+    """A short secret hides itself, and no part of an amount or of an account."""
+    record = approval(args={"pin": secret}, secrets=("pin",), hint=text)
+    assert concealed(record, text) == (told or text)
+    assert retold([approval(), record], text) == (told or text)
+
+
+def test_an_answer_tells_no_secret():
+    """What looks like a key is masked in what an agent says as well."""
+    assert retold((), "I used xoxb-123-abc.") == f"I used {MASK}."
