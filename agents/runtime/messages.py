@@ -115,7 +115,7 @@ def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[E
 def _said(content: JsonValue) -> Sequence[types.Part]:
     """The parts of a content as JSON; a text alone is one by its looks."""
     match content:
-        case {"role": "user", "parts": [{"text": str(text)} as part]} if len(part) == 1:
+        case {"role": "user", "parts": [{"text": str(text), **more}], **rest} if not (more or rest):
             return [text_part(text)]
         case _:
             return types.Content.model_validate(content or {"role": "user"}).parts or []

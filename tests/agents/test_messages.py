@@ -127,6 +127,53 @@ def test_heard():
     assert event.actions.state_delta == {"a": 1}
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({"role": "user", "parts": [{"text": "hi"}]}, id="a text"),
+        pytest.param({"role": "user", "parts": [{"text": ""}]}, id="an empty one"),
+        pytest.param({"role": "user", "parts": [{"text": "\u20ac \U0001f600\u0000"}]}, id="any"),
+        pytest.param({"role": "user", "parts": [{"text": "a"}, {"text": "b"}]}, id="two"),
+        pytest.param({"role": "user", "parts": [{"text": "a", "thought": True}]}, id="a thought"),
+        pytest.param({"role": "user", "parts": [{"text": "a", "thought": None}]}, id="null beside"),
+        pytest.param(
+            {"role": "user", "parts": [{"text": "a", "thought_signature": "c2ln"}]}, id="signed"
+        ),
+        pytest.param({"role": "model", "parts": [{"text": "a"}]}, id="another role"),
+        pytest.param({"parts": [{"text": "a"}]}, id="no role"),
+        pytest.param(
+            {
+                "role": "user",
+                "parts": [{"inline_data": {"data": "eA==", "mime_type": "image/png"}}],
+            },
+            id="media",
+        ),
+    ],
+)
+def test_heard_as_it_was_said(body):
+    """A text is read by its looks, anything else by its type: the part is the same."""
+    (event,) = heard(Entry(id="e", body={"content": body}), STORY, version=9, now=1.5)
+    assert event.content == types.Content(
+        role="user", parts=types.Content.model_validate(body).parts
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({"role": "user", "parts": [{"text": 5}]}, id="a number for a text"),
+        pytest.param({"role": "user", "parts": [{"text": ["a"]}]}, id="a list for a text"),
+        pytest.param({"role": "user", "parts": [{"words": "a"}]}, id="another name"),
+        pytest.param({"role": "user", "parts": ["a"]}, id="a text for a part"),
+        pytest.param({"role": "user", "parts": [{"text": "a"}], "x": 1}, id="one field more"),
+    ],
+)
+def test_heard_what_nobody_can_read(body):
+    """It is refused like by its type."""
+    with pytest.raises(ValueError, match="Content"):
+        heard(Entry(id="e", body={"content": body}), STORY, version=9, now=1.5)
+
+
 def test_heard_in_strands():
     """Answers go to the strands of their calls, an event each; strangers are left out."""
     nested = story(

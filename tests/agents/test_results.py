@@ -65,6 +65,48 @@ def test_a_huge_result_is_cut():
     assert "bytes" in str(result["truncated"])
 
 
+CHARACTERS = {
+    "a letter": "a",
+    "two bytes": "é",
+    "three bytes": "€",
+    "four bytes": "😀",
+    "a quote": '"',
+    "the other quote": "'",
+    "a backslash": "\\",
+    "a new line": "\n",
+    "an escape of six": "\x07",
+    "a raw control": "\x7f",
+    "a line of its own": "\u2028",
+    "a private one": "\ue000",
+    "nothing to see": "\U000e0001",
+    "half a character": "\ud83d",
+}
+
+
+@pytest.mark.parametrize("character", CHARACTERS.values(), ids=CHARACTERS)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(lambda text: {"t": text}, id="a text"),
+        pytest.param(lambda text: {text: [text, None]}, id="a key"),
+    ],
+)
+def test_the_very_limit(shape, character: str):
+    """What fits to the byte is left whole, and one character more is too much."""
+
+    def size(count: int) -> int:
+        plain = character.encode("utf-8", "replace").decode()
+        return len(json.dumps(shape(plain * count), ensure_ascii=False).encode())
+
+    step = size(2) - size(1)
+    most = (MAX_BYTES - size(0)) // step
+    fits, more = (result_of(shape(character * count)).response for count in (most, most + 1))
+    assert size(most) <= MAX_BYTES < size(most + 1)
+    assert len(json.dumps(fits, ensure_ascii=False).encode()) == size(most)
+    assert set(more) == {"result", "truncated"}
+    assert len(str(more["result"]).encode()) <= MAX_BYTES
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
