@@ -85,6 +85,24 @@ async def test_listed_and_shown(desk, typed: Typed):
     assert (await typed("approvals", "show", "ffffffff"))[0] == 1
 
 
+HIDDEN_SIGNS = "\u202egro.live\u202c \u200b \x9b2J p\u0430ypal"
+
+
+async def test_nothing_that_is_printed_is_obeyed_or_hidden(desk, typed: Typed):
+    """An operator sees the characters that a terminal obeys or does not show; it is JSON still."""
+    slot, index, _ = desk
+    asked = await put(slot, id="4-0", args={"to": HIDDEN_SIGNS}, hint=HIDDEN_SIGNS)
+    await index.send(listed(index.lists, asked))
+    for words in (("approvals", "show"), ("audit", "show")):
+        status, told = await typed(*words, asked.reference)
+        assert status == 0
+        assert told.replace("\n", "").isprintable()
+        assert not set(told) & set(HIDDEN_SIGNS.replace(" ", "")) - set(map(chr, range(128)))
+    _, told = await typed("approvals", "show", asked.reference)
+    assert json.loads(told)["args"]["to"] == HIDDEN_SIGNS
+    assert "\\u202egro.live" in told
+
+
 async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     """A decision is checked like any other and recorded as the operator's, in the audit too."""
     for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):

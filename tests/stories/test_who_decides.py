@@ -266,7 +266,7 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening, kind: 
 
     connect.__annotations__["token"] = kind
     tool = FunctionTool(connect, require_confirmation=True)
-    model = ScriptedModel([call("connect", host="h1", token=given), "Connected."])
+    model = ScriptedModel([call("connect", host="h1", token=given), "Connected with tok-777."])
     agent = Agent(name="reimbursement", description="Connects.", tools=[tool], model=model)
     office = await open_office(agents=[agent, time_off_agent()])
     thread = await office.ask("connect h1")
@@ -274,7 +274,8 @@ async def test_a_secret_argument_is_shown_to_nobody(open_office: Opening, kind: 
     assert "tok-777" not in json.dumps(card)
     assert "••••••" in full_text(card)
     await office.slack.click("max", card, "approve")
-    await office.answer(thread, "Connected")
+    echo = await office.answer(thread, "Connected")
+    assert "tok-777" not in json.dumps(echo)
     told = await office.closed(card, "Result")
     assert "tok-777" not in json.dumps(told)
     assert got == [given]
