@@ -19,6 +19,8 @@ UNSIGNED = 401
 """What Bolt answers where a signature is wrong or old."""
 CHECK = "compare SLACK_SIGNING_SECRET, and look at this machine's clock"
 _FORM = "application/x-www-form-urlencoded"
+_UNREADABLE = (ValueError, AttributeError, TypeError, LookupError, RecursionError)
+"""What reading a body of another shape raises. Bolt looks into it before the signature is known."""
 
 Ready = Callable[[], Awaitable[bool]]
 
@@ -79,7 +81,7 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
     raw = await request.read()
     try:
         asked = _bolt_request(raw.decode(), request)
-    except ValueError:
+    except _UNREADABLE:
         logs.warning("slack.request_refused", why="unreadable", bytes=len(raw))
         return web.Response(status=400, text="not what Slack sends")
     answer = await slack.async_dispatch(asked)
@@ -92,7 +94,7 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
 
 
 def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
-    """The request as Bolt takes it; raises ValueError for what Slack cannot have sent."""
+    """The request as Bolt takes it; raises one of _UNREADABLE for what Slack cannot have sent."""
     headers: dict[str, str | Sequence[str]] = {n: [told] for n, told in request.headers.items()}
     told = _told(body) if request.content_type == _FORM else body
     asked = AsyncBoltRequest(body=told, query=request.query_string, headers=headers)

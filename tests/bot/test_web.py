@@ -29,6 +29,19 @@ async def office() -> AsyncIterator[Office]:
         pytest.param(b"x" * 1_000_001, {}, 413, id="more than a megabyte"),
         pytest.param(b"\xff", {}, 400, id="not UTF-8"),
         pytest.param(b"{", {"Content-Type": "application/json"}, 400, id="not JSON"),
+        *(
+            pytest.param(wrong, {"Content-Type": "application/json"}, 400, id=f"JSON of {wrong!r}")
+            for wrong in (b"5", b"[1]", b"null", b'"x"', b'{"user":5}', b'{"authorizations":5}')
+        ),
+        pytest.param(
+            b"[" * 200_000, {"Content-Type": "application/json"}, 400, id="JSON without a bottom"
+        ),
+        pytest.param(
+            b"payload=" + b'{"a":' * 100_000,
+            {"Content-Type": "application/x-www-form-urlencoded"},
+            400,
+            id="a form without a bottom",
+        ),
         pytest.param(
             b"payload={",
             {"Content-Type": "application/x-www-form-urlencoded"},

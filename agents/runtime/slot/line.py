@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, cast
 
 import hiredis
-from redis.asyncio import Connection, Redis, SSLConnection
+from redis.asyncio import Connection, Redis, SSLConnection, UnixDomainSocketConnection
 from redis.exceptions import (
     ConnectionError,  # noqa: A004
     MasterDownError,
@@ -71,6 +71,18 @@ class ToThePrimary(_ToThePrimary, Connection):
 
 class SecurelyToThePrimary(_ToThePrimary, SSLConnection):
     """A connection to one server with TLS."""
+
+
+class NearThePrimary(_ToThePrimary, UnixDomainSocketConnection):
+    """A connection to one server on this machine."""
+
+
+TO_THE_PRIMARY = {
+    "redis": ToThePrimary,
+    "rediss": SecurelyToThePrimary,
+    "unix": NearThePrimary,
+}
+"""The connection for each scheme of a store's URL."""
 
 
 class Line:

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, cast
+from urllib.parse import urlsplit
 
 from redis.asyncio import BlockingConnectionPool, Redis, RedisCluster
 from redis.asyncio.retry import Retry
@@ -12,7 +13,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import codec, keys
-from agents.runtime.slot.line import SecurelyToThePrimary, ToThePrimary
+from agents.runtime.slot.line import TO_THE_PRIMARY
 from agents.runtime.slot.port import (
     NO_POSTS,
     SIZE,
@@ -57,7 +58,7 @@ def connect(
     `connections` is the most it opens (per node of a cluster); who needs one more waits five
     seconds. Commands are tried again when the connection breaks, or leads to a replica, which is
     why every script may be repeated. `verify=False` accepts a self-signed certificate behind
-    `rediss://`, as Heroku has it.
+    `rediss://`, as Heroku has it. Raises ValueError for an address of another scheme.
     """
     settings: dict[str, Any] = {
         "decode_responses": True,
@@ -68,15 +69,15 @@ def connect(
     if url.startswith("rediss://") and not verify:
         settings |= {"ssl_cert_reqs": "none", "ssl_check_hostname": False}
     retry = Retry(ExponentialWithJitterBackoff(cap=0.5, base=0.02), 5)
-    kind = SecurelyToThePrimary if url.startswith("rediss://") else ToThePrimary
     if cluster:
         client: Any = RedisCluster.from_url(url, retry=retry, **settings)
+        kind = TO_THE_PRIMARY[urlsplit(url).scheme]
         client.connection_kwargs["connection_class"] = kind
         for node in client.startup_nodes:
             node.connection_class = kind
         return client
     pool = cast(Any, BlockingConnectionPool).from_url(url, timeout=5, retry=retry, **settings)
-    pool.connection_class = kind
+    pool.connection_class = TO_THE_PRIMARY[urlsplit(url).scheme]
     return Redis.from_pool(pool)
 
 

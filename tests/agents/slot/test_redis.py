@@ -7,6 +7,7 @@ import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -192,6 +193,24 @@ async def test_a_store_that_is_gone(key: SessionKey, clustered: bool) -> None:
     with pytest.raises(StoreUnavailable):
         await RedisSlot(client).ingest(key, Entry(id="m", body={}))
     await client.aclose()
+
+
+async def test_a_store_behind_a_socket(tmp_path: Path, key: SessionKey) -> None:
+    """A store on the same machine may be reached without a network."""
+    socket = tmp_path / "store"
+    with server("--unixsocket", str(socket)):
+        async with connect(f"unix://{socket}") as client:
+            slot = RedisSlot(client)
+            assert await slot.ingest(key, Entry(id="m", body={})) == "queued"
+            assert (await begin(slot, key)).head.id == "m"
+
+
+@pytest.mark.parametrize("url", ["", "localhost:6379", "http://localhost"])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_no_address_of_a_store(url: str, clustered: bool) -> None:
+    """An address of another kind is told of when a client is made."""
+    with pytest.raises(ValueError, match="redis://"):
+        connect(url, cluster=clustered)
 
 
 async def test_a_line_that_dies_in_silence_is_no_answer(store_server: str, key: SessionKey) -> None:
