@@ -22,8 +22,8 @@ from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import Client, RedisSlot
 from agents.runtime.testing import ScriptedModel, call
 from bot import worker as worker_module
+from bot.detour import NOT_SHOWN
 from bot.index import Index
-from bot.outbox import NOT_SHOWN
 from bot.playground import ANA
 from bot.turns import Turn, session_key
 from bot.worker import GONE
