@@ -4,15 +4,17 @@ from typing import Any
 
 import pytest
 
-from bot.approvals.decision import told
+from bot.approvals.decision import told, weigh
 from bot.approvals.kin import ALONE
 from bot.approvals.life import resume, voted
+from bot.approvals.policy import Person
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks.card import DIFFER, around
 from bot.slack.validate import message_problems
-from tests.bot.slack.samples import ANA, MAX, MIA, NOW, approval
+from tests.bot.approvals.samples import click
+from tests.bot.slack.samples import ANA, MAX, MIA, NOW, TEAM, approval
 from tests.bot.slack.test_blocks import shown
 
 BEN = "U0BEN"
@@ -129,6 +131,26 @@ def test_values_that_differ_are_called_so():
     assert "2 have to enter the same" in reminder
     agreed = voted(record, yes(MIA, days=3), run_for=None)
     assert (agreed.status, agreed.payload) == ("approved", {"days": 3})
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"),
+    [
+        pytest.param("ok", "approved", id="the same"),
+        pytest.param(" ok\n", "approved", id="blanks nobody sees"),
+        pytest.param("o k", "pending", id="blanks inside"),
+        pytest.param("OK", "pending", id="other letters"),
+    ],
+)
+def test_blanks_at_an_end_make_no_other_value(typed: str, status: str):
+    """Two who see the same on the card have entered the same: what the first one did."""
+    schema = {"properties": {"note": {"type": "string"}}, "required": ["note"]}
+    record = after(yes(MAX, note="ok"), payload_schema=schema, form=("note",))
+    decision = click(record, Person(id=MIA, team=TEAM), values={"note": typed})
+    found = weigh(record, decision, now=NOW, run_for=None)
+    assert isinstance(found, Approval)
+    assert found.status == status
+    assert (found.payload == {"note": "ok"}) == (status == "approved")
 
 
 @pytest.mark.parametrize(
