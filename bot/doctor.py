@@ -30,6 +30,7 @@ CONFIG = ("maxmemory-policy", "save", "appendfsync")
 NO_EVICTION = (
     "set maxmemory-policy to noeviction (on Heroku: heroku redis:maxmemory --policy noeviction)"
 )
+NEARLY_FULL = 0.8
 TOLD_FOR = 7 * 24 * 3600 * 1000
 """Milliseconds for which it is told that a store was emptied."""
 
@@ -151,8 +152,10 @@ def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]
     if info.get("evicted_keys"):
         yield Finding("warn", f"the store has dropped {info['evicted_keys']} keys by itself")
     used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
-    if limit and used > limit * 0.8:
-        yield Finding("warn", f"the store uses {100 * used // limit} % of its memory")
+    if limit and used > limit * NEARLY_FULL:
+        told = f"the store uses {100 * used // limit} % of its memory"
+        full = used >= limit
+        yield Finding("refuse", f"{told} and takes nothing more") if full else Finding("warn", told)
     clients, most = info.get("connected_clients", 0), info.get("maxclients", 0)
     if most:
         level = "warn" if clients + connections > most else "note"

@@ -73,7 +73,9 @@ class Settings(BaseSettings):
         description="The store: redis://, rediss:// or unix://. None: the embedded one.",
     )
     require_durable_store: bool = Field(
-        default=False, description="Refuse a store that forgets everything when it restarts."
+        default=False,
+        validation_alias=AliasChoices("REQUIRE_DURABLE_STORE", "COUNTERSIGN_REQUIRE_DURABLE_STORE"),
+        description="Refuse a store that forgets everything when it restarts.",
     )
     store_verify: bool | None = Field(
         default=None,

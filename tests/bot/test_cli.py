@@ -67,10 +67,11 @@ def test_a_release_with_all_it_needs(complete, store_server, monkeypatch, capsys
     assert capsys.readouterr().out.splitlines()[-1] == "Settings and store are ready."
 
 
-def test_a_release_whose_store_forgets(complete, store_server, monkeypatch, capsys):
-    """A store that must not forget and does stops the release."""
+@pytest.mark.parametrize("name", ["COUNTERSIGN_REQUIRE_DURABLE_STORE", "REQUIRE_DURABLE_STORE"])
+def test_a_release_whose_store_forgets(complete, store_server, monkeypatch, capsys, name):
+    """A store that must not forget and does stops the release, by either name of the setting."""
     monkeypatch.setenv("REDIS_URL", store_server)
-    monkeypatch.setenv("COUNTERSIGN_REQUIRE_DURABLE_STORE", "true")
+    monkeypatch.setenv(name, "true")
     assert main(["release"]) == 69
     assert "forgets everything" in capsys.readouterr().err
 

@@ -77,6 +77,9 @@ STRICT = Demands(production=True, durable=True)
         pytest.param({"rdb_last_bgsave_status": "err"}, ANYWHERE, ["refuse"], id="no snapshot"),
         pytest.param({"evicted_keys": 4}, ANYWHERE, ["warn"], id="has dropped keys"),
         pytest.param({"used_memory": 45_000_000}, DYNO, ["warn"], id="nearly full"),
+        pytest.param({"used_memory": 49_999_999}, DYNO, ["warn"], id="all but full"),
+        pytest.param({"used_memory": 50_000_000}, DYNO, ["refuse"], id="full"),
+        pytest.param({"used_memory": 52_000_000}, DYNO, ["refuse"], id="more than full"),
         pytest.param(
             {"connected_clients": 15, "maxclients": 20}, DYNO, ["warn"], id="no room for us"
         ),
