@@ -41,6 +41,8 @@ LOOK = 600_000
 DUE = 500
 AT_ONCE = 100
 """Approvals of one look; sessions of one step."""
+UNTOLD = 10
+"""Requests of one look about whose approvers Slack may say nothing, until it is left in peace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +131,20 @@ async def close_due(slot: Slot, index: Index) -> int:
 async def pass_on_due(slot: Slot, index: Index, succession: Succession) -> int:
     """Look who may still decide about requests whose approvers may have left; how many it were.
 
-    Those that are left when Slack does not answer are looked at again in a minute.
+    One about which Slack says nothing holds up no other: it is looked at again in a minute, after
+    those that were not reached.
     """
     until, due = await index.claim_left(DUE)
+    untold = 0
     for key, approval_id in due:
+        if untold == UNTOLD:
+            break
         with _passing(key, approval=approval_id):
-            if not await succession.look(slot, key, approval_id):
-                break
-            await index.send(index.left_over(key, approval_id, until))
+            if await succession.look(slot, key, approval_id):
+                await index.send(index.left_over(key, approval_id, until))
+            else:
+                untold += 1
+                await index.send(index.left_last(key, approval_id))
     return len(due)
 
 

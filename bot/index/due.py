@@ -159,6 +159,10 @@ class Index(Hints):
         """The commands that have it looked at no more, unless it was put there again meanwhile."""
         return (("EVAL", DONE, 1, self._left, f"{key}|{approval}", until),)
 
+    def left_last(self, key: SessionKey, approval: str) -> Sequence[Command]:
+        """The commands that have it looked at again after the others that were taken with it."""
+        return (("ZINCRBY", self._left, 1, f"{key}|{approval}"),)
+
     def ticket_due(self, key: SessionKey, call: str, at: int) -> Sequence[Command]:
         """The commands that have a call's ticket looked at, at a moment of the store's clock."""
         return (("ZADD", self._tickets, at, f"{key}|{call}"),)

@@ -11,7 +11,7 @@ from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Quota
-from bot.clock import pass_on_due
+from bot.clock import UNTOLD, pass_on_due
 from bot.index import Index
 from bot.index.hints import text_of
 from bot.playground import MAX, MIA, LocalSlack
@@ -26,6 +26,7 @@ from tests.bot.slack.samples import payload
 
 GONE, FEWER = payload("user_change_deactivated"), payload("subteam_members_changed")
 MANAGERS = "S0LOCALMGR1"
+HOUR = 3_600_000
 ROLES = {"board": (MAX.id,), "chiefs": ("board", "deputies"), "deputies": (MANAGERS,)}
 
 
@@ -99,7 +100,8 @@ class Bench:
     async def passed(self) -> int:
         """Look at all that is due by now, as if it were later."""
         left = f"b:{{due:{TEAM_ID}}}:left"
-        await self.index.send([("ZADD", left, "XX", 0, each) for each in await self.due()])
+        early = [("ZINCRBY", left, -HOUR, each) for each in await self.due()]
+        await self.index.send(early)
         return await pass_on_due(self.slot, self.index, self.succession)
 
     async def due(self) -> list[str]:
@@ -179,14 +181,32 @@ async def test_a_thousand_requests_and_one_event(slack: LocalSlack, bench: Bench
 
 
 async def test_a_slack_that_does_not_say(slack: LocalSlack, bench: Bench):
-    """It is asked once, and what could not be looked at stays due for another time."""
-    for n in range(20):
+    """It is asked a few times, and what could not be looked at stays due for another time."""
+    for n in range(2 * UNTOLD):
         await bench.asked(session(n), ONE)
     await bench.departures.take(user(id=MAX.id, deleted=True))
-    slack.fail("users.info", "error", times=1)
+    slack.fail("users.info", "error", times=99)
     await bench.passed()
-    assert len(slack.calls("users.info")) == 1
-    assert len(await bench.due()) == 20
+    assert len(slack.calls("users.info")) == UNTOLD
+    assert len(await bench.due()) == 2 * UNTOLD
+
+
+@pytest.mark.parametrize("error", ["missing_scope", "paid_teams_only", "plan_upgrade_required"])
+@pytest.mark.parametrize("strange", [1, UNTOLD, UNTOLD + 3])
+async def test_one_that_cannot_be_told_holds_up_no_other(
+    slack: LocalSlack, bench: Bench, error: str, strange: int
+):
+    """However many are ahead about whom Slack says nothing: each is reached in its turn."""
+    slack.workspace.deactivate(slack.workspace.person("max"), now=1.0)
+    slack.fail("usergroups.users.list", "refused", error=error, times=99)
+    for n in range(strange + 1):
+        policy = GROUP if n < strange else ONE
+        await bench.asked(session(n + 10), policy)
+        await bench.index.send(bench.index.approval_left(session(n + 10), "3-0", 1))
+    await bench.passed()
+    await bench.passed()
+    assert (await bench.stored(session(strange + 10))).heirs == (MIA.id,)
+    assert len(await bench.due()) == strange
 
 
 async def test_one_that_is_put_there_again_meanwhile(bench: Bench):
