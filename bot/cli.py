@@ -3,12 +3,15 @@
 import argparse
 import asyncio
 import json
+import logging
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import Any, get_args
+from typing import Any, NoReturn, get_args
 
 from bot import app, console, logs
 from bot.checkup import Parts, examine
@@ -29,6 +32,8 @@ WRONG_SETTINGS = 78
 """Exit status, as sysexits.h has it: somebody must change the configuration."""
 UNAVAILABLE = 69
 """Exit status: something outside does not answer; trying again may help."""
+LAST_WORD = 1.0
+"""Seconds for what still runs when all else has ended."""
 OPEN = """\
 The playground is open: http://127.0.0.1:{port}
 In #expenses, as Ana, write: @countersign please reimburse 200 dollars for the hotel
@@ -72,12 +77,43 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def leave(status: int) -> None:
+    """End the process, also when a tool's thread is still at work.
+
+    Nothing stops a thread, and waiting for it would outlast the platform's patience after SIGTERM;
+    its call is in the journal, as for a process that was killed.
+    """
+    if threading.active_count() > 1:
+        _go(status)
+    sys.exit(status)
+
+
+async def leave_tasks(status: int) -> int:
+    """The status, unless a tool's body goes on though it was told to stop: then end the process.
+
+    The loop would wait for it, and it would be killed, as a thread would.
+    """
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    if left and (await asyncio.wait(left, timeout=LAST_WORD))[1]:
+        _go(status)
+    return status
+
+
+def _go(status: int) -> NoReturn:
+    logging.shutdown()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 async def _roles(roles: tuple[Role, ...] = ()) -> int:
     """Play roles until somebody says stop."""
     settings = Settings.read(**({"roles": roles} if roles else {}))
     logs.set_up(settings.log_level)
     await app.run(settings, stopping=_stopping())
-    return 0
+    return await leave_tasks(0)
 
 
 async def _release() -> int:

@@ -17,6 +17,43 @@ LEAVE = """
 """
 
 
+STUBBORN = """
+    import asyncio
+    from bot.cli import leave_tasks
+
+    async def stubborn():
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                pass
+
+    async def ending():
+        kept = asyncio.create_task({body})
+        await asyncio.sleep(0)
+        print("the last line")
+        return await leave_tasks(3)
+
+    raise SystemExit(asyncio.run(ending()))
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("asyncio.sleep(60)", id="that stops"),
+        pytest.param("stubborn()", id="that swallows every cancellation"),
+    ],
+)
+def test_the_process_ends_with_a_body_at_work(body: str):
+    """What a tool's coroutine does with a cancellation keeps no process from ending."""
+    program = textwrap.dedent(STUBBORN).format(body=body)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (3, "the last line\n")
+
+
 @pytest.mark.parametrize(
     "before", [pytest.param("", id="alone"), pytest.param(STUCK, id="with a thread that hangs")]
 )
