@@ -36,7 +36,7 @@ async def played(plans: Sequence[Plan], *, at_once: int) -> AsyncIterator[Result
 
         async def play(plan: Plan) -> Result:
             async with room:
-                with tempfile.TemporaryDirectory() as folder:
+                with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                     world = World(plan, nursery=nursery, ledger=address, folder=Path(folder))
                     try:
                         async with asyncio.timeout(LONGEST):
