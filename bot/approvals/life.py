@@ -6,7 +6,16 @@ from types import MappingProxyType
 from typing import Literal
 
 from agents import Entry, ToolConfirmation
-from bot.approvals.request import MOVES, Approval, Copy, Status, against, late, supersedes
+from bot.approvals.request import (
+    MOVES,
+    Approval,
+    Copy,
+    Escalation,
+    Status,
+    against,
+    late,
+    supersedes,
+)
 from bot.approvals.terms import Policy, Vote, in_favour, newest, reached
 
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
@@ -68,17 +77,22 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
         approval.escalated,
     ):
         return None
-    policy, people = approval.policy, list[str]()
-    for each in approval.escalations[approval.escalated : escalated]:
-        policy = _told_too(policy.widened(each.names, each.people, rules=each.rules), each.people)
-        people += each.people
+    due = approval.escalations[approval.escalated : escalated]
+    people = list(dict.fromkeys(person for each in due for person in each.people))
     changes = {
         "reminded": reminded,
         "escalated": escalated,
-        "policy": policy,
-        "copies": (*approval.copies, *_more_copies(approval, list(dict.fromkeys(people)))),
+        "policy": _told_too(escalated_by(due, approval.policy), people),
+        "copies": (*approval.copies, *_more_copies(approval, people)),
     }
     return _next(approval, "pending", changes)
+
+
+def escalated_by(escalations: Iterable[Escalation], policy: Policy) -> Policy:
+    """The policy when those whom these escalations name may decide as well."""
+    for each in escalations:
+        policy = policy.widened(each.names, each.people, rules=each.rules)
+    return policy
 
 
 def inherited(

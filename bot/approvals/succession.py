@@ -12,7 +12,7 @@ from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decision import change
-from bot.approvals.life import closed, inherited
+from bot.approvals.life import closed, escalated_by, inherited
 from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
@@ -102,9 +102,7 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
     after = inherited(approval, names, people, gone=_gone(approval, able), rules=rules)
     if names and not unmet(after, able):
         return after
-    policy = after.policy
-    for each in approval.escalations[approval.escalated :]:
-        policy = policy.widened(each.names, each.people, rules=each.rules)
+    policy = escalated_by(approval.escalations[approval.escalated :], after.policy)
     if not unmet(after.model_copy(update={"policy": policy}), able):
         return None
     return closed(approval, "cancelled", now=now, why="nobody")

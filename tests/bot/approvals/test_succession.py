@@ -8,7 +8,7 @@ import pytest
 
 from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
-from bot.approvals.life import voted
+from bot.approvals.life import prompted, voted
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.resolve import Defaults, unsettled
 from bot.approvals.succession import Succession, succeeded, unmet
@@ -155,6 +155,31 @@ def test_who_is_asked_then(changes, left, heirs, status, asked):
         assert succeeded(after, left, heirs=heirs, now=ASKED + 6) is None
     else:
         assert (after.why, after.decided_by) == ("nobody", None)
+
+
+@pytest.mark.parametrize(
+    ("rules", "left", "expected"),
+    [
+        pytest.param([(0,)], able("UVP", finance=("UFAY",)), "pending", id="the rule in need"),
+        pytest.param([(0, 1)], able("UVP"), "pending", id="both, by one person"),
+        pytest.param([(0,), (1,)], able("UVP"), "pending", id="both, one after the other"),
+        pytest.param([(1,)], able("UVP", finance=("UFAY",)), "cancelled", id="the other rule"),
+        pytest.param([(0,)], able("UVP"), "cancelled", id="one of two in need"),
+        pytest.param([(0,)], able(finance=("UFAY",)), "cancelled", id="nobody who is there"),
+    ],
+)
+def test_whether_an_escalation_helps(rules, left, expected: str):
+    """It is waited for where it brings enough for the rules that it counts for, and only there."""
+    later = tuple(
+        LATER.model_copy(update={"rules": each, "at": LATER.at + n}) for n, each in enumerate(rules)
+    )
+    before = approval(policy=BOTH, escalations=later)
+    now = succeeded(before, left, heirs=(), now=ASKED)
+    assert (now or before).status == expected
+    made = prompted(before, now=DEADLINE - 1)
+    assert made is not None
+    then = succeeded(made, left, heirs=(), now=DEADLINE - 1)
+    assert (then or made).status == expected
 
 
 @pytest.mark.parametrize(
