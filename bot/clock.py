@@ -115,6 +115,7 @@ def sweeps(
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
         Sweep("succession", EXPIRY, partial(pass_on_due, slot, index, succession)),
         Sweep("reconcile", RECONCILE, walk.step),
+        Sweep("audits", RECONCILE, Audits(slot, index).step),
         *more,
     )
 
@@ -229,6 +230,24 @@ class Walk:
                 due += self._index.ticket_waits(key, cid, view.now)
         await self._index.send([*due, *lost])
         return bool(due)
+
+
+class Audits:
+    """Looks whether the sessions listed with an audit are still kept, a few at a time."""
+
+    def __init__(self, slot: Slot, index: Index) -> None:
+        """Start at the one in which people were asked longest ago."""
+        self._slot = slot
+        self._lists = index.lists
+        self._seen = 0
+
+    async def step(self) -> int:
+        """Look at the next ones, and forget those that are gone; how many."""
+        found = await self._lists.audited(skip=self._seen, most=AT_ONCE)
+        gone = [key for key in found if await self._slot.read(key, parts=()) is None]
+        await self._lists.forget_audits(gone)
+        self._seen = self._seen + len(found) - len(gone) if found else 0
+        return len(gone)
 
 
 def _together(now: int) -> int:

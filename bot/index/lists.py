@@ -74,10 +74,14 @@ class Lists(Hints):
         found = await self.send([("ZSCORE", self._homes, person) for person in people])
         return [person for person, at in zip(people, found, strict=True) if at is not None]
 
-    async def audited(self) -> list[SessionKey]:
-        """The sessions that have an audit, or had one."""
-        [found] = await self.send((("ZRANGE", self._audit, 0, -1),))
+    async def audited(self, *, skip: int = 0, most: int = 0) -> list[SessionKey]:
+        """The sessions that have an audit, or had one, the last one asked in at the end; a page."""
+        [found] = await self.send((("ZRANGE", self._audit, skip, skip + most - 1 if most else -1),))
         return [key for key, _ in (await self._read(self._audit, found)).values()]
+
+    async def forget_audits(self, sessions: Sequence[SessionKey]) -> None:
+        """Take sessions that are gone off the list of those with an audit."""
+        await self.send([("ZREM", self._audit, *map(str, sessions))] if sessions else [])
 
     async def anchors(self) -> list[str]:
         """The anchors of the audit as JSON, oldest first."""

@@ -11,10 +11,12 @@ from agents import Companions, SessionKey, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot import clock
+from bot.approvals.board import listed
 from bot.approvals.decide import decide
 from bot.approvals.records import REMEDY
 from bot.approvals.terms import Policy, Vote
-from bot.clock import LOOK, Clock, Sweep, Walk, close_due
+from bot.clock import LOOK, Audits, Clock, Sweep, Walk, close_due
 from bot.index import Index
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, KEY, approval, click, session
@@ -161,6 +163,24 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         assert await index.lists.concerning(["UBOSS"], 9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.lists.recent(9) == [(KEY, open_.id), (KEY, "5-0")]
         assert await index.lists.audited() == [KEY]
+
+
+@pytest.mark.parametrize("at_once", [2, 100], ids=["a few at a time", "all at once"])
+async def test_sessions_that_are_gone_leave_the_list_of_audits(
+    store_url: str, monkeypatch, at_once: int
+):
+    """Whoever exports reads what there is; a list nobody shortens would grow for ever."""
+    monkeypatch.setattr(clock, "AT_ONCE", at_once)
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        for n in range(7):
+            asked = await put(slot, key=session(n))
+            await index.send(listed(index.lists, asked))
+        for n in (0, 1, 3, 6):
+            await slot.delete(session(n))
+        audits = Audits(slot, index)
+        assert sum([await audits.step() for _ in range(6)]) == 4
+        assert set(await index.lists.audited()) == {session(2), session(4), session(5)}
 
 
 async def test_the_walk_has_open_requests_looked_at_together(store_url: str):
