@@ -257,7 +257,7 @@ def unknown(tool: str) -> Response:
 def looked(tool: str, answer: ToolConfirmation) -> Response:
     """What a person found about an interrupted body, or that nobody looked."""
     if answer.outcome == "happened":
-        note = f"{tool} was interrupted; a person looked and says that it happened. It ran once."
+        note = f"{tool} was interrupted; a person says that it happened. It does not run again."
         return {"status": "done", "note": note}
     said = {
         "rejected": "A person decided to leave it so.",

@@ -117,7 +117,7 @@ async def test_people_are_asked_to_look(office: Interrupted):
 @pytest.mark.parametrize(
     ("act", "paid", "status", "older", "words"),
     [
-        pytest.param("happened", [], "cancelled", "done", "a person looked", id="it happened"),
+        pytest.param("happened", [], "cancelled", "done", "a person says", id="it happened"),
         pytest.param("approve", [7], "done", "done", "paid", id="it did not, run it"),
         pytest.param("reject", [], "rejected", "cancelled", "decided to leave it", id="leave it"),
     ],
