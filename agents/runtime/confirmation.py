@@ -62,6 +62,7 @@ class Question(BaseModel):
     was started and interrupted, and a person has to look whether it happened; `unasked`, before it
     had asked anybody, so that letting it run answers no question of its own.
     `ended`: the run that was started before is over, so that the next one is another start.
+    `lasting`: the tool is long-running, so its first response is not the end of it.
     """
 
     call_id: str
@@ -82,6 +83,7 @@ class Question(BaseModel):
     changes: tuple[str, ...] = ()
     unknown: bool = False
     unasked: bool = False
+    lasting: bool = False
     ended: bool = False
 
     def repeats(self, older: "Question") -> bool:

@@ -65,6 +65,7 @@ class Questions:
             kept=self.context.kept if dynamic else {},
             defaults=tuple(sorted(bound.defaults)),
             secrets=tool.secrets,
+            lasting=tool.is_long_running,
             ended=self.ended,
         )
         question = await self.current(tool, bound, told)
@@ -110,6 +111,7 @@ class Questions:
             dynamic=bool(asked and asked.dynamic),
             kept=asked.kept if asked else {},
             secrets=tool.secrets,
+            lasting=tool.is_long_running,
             unknown=True,
             unasked=asked is None or asked.unasked,
         )

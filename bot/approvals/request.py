@@ -103,7 +103,7 @@ class Approval(Frozen):
     default approvers who were asked because too few of the others were left, for the rules in
     `passed_on`, which are as they were before. `tried` is the last attempt that did not count, so
     that another one at the same moment is another change. `unsaved`: the store might lose this when
-    it was asked.
+    it was asked. `lasting`: what it starts goes on when the call itself is done.
     """
 
     id: str
@@ -152,6 +152,7 @@ class Approval(Frozen):
     decided_at: int | None = None
     tried: str = ""
     unsaved: bool = False
+    lasting: bool = False
 
     @property
     def askers(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ _RUNS = {
     "void": "It was not run on this approval: it was too late, or the call or its rules changed in"
     " the meantime.",
 }
+LASTING = "It has been started; what comes of it is told in the conversation."
 _GOES_ON = ("approved", "started", "done")
 _CANCELLED = {
     "superseded": "the same was asked again, and the newer request counts.",
@@ -40,7 +41,8 @@ def outcome(approval: Approval) -> str:
             return _cancelled(approval)
         case status:
             mark = "white_check_mark" if status in _GOES_ON else "warning"
-            ran = _RUNS.get(status, _RUNS["unknown"])
+            goes_on = status == "done" and approval.lasting
+            ran = LASTING if goes_on else _RUNS.get(status, _RUNS["unknown"])
             return f":{mark}: {_yes(approval)} {ran}{_before(approval)}"
 
 

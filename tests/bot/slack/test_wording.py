@@ -189,3 +189,13 @@ def test_a_short_list_says_where_the_others_are():
     waiting = tuple(approval(id=f"{n}-0") for n in range(7))
     told = json.dumps(inbox_blocks(Inbox(waiting=waiting), each=5, where=" there"))
     assert "and 2 more there." in told
+
+
+@pytest.mark.parametrize("status", ["approved", "started", "done", "failed"])
+def test_what_was_only_started_is_not_called_done(status: str):
+    """The first response of a long-running tool says that something began."""
+    lasting = shown(blocks.card(closed(status, lasting=True), now=NOW, result="Status: pending"))
+    usual = shown(blocks.card(closed(status), now=NOW, result="Status: pending"))
+    assert "It is done" not in lasting
+    assert (lasting == usual) == (status != "done")
+    assert ("what comes of it is told in the conversation" in lasting) == (status == "done")
