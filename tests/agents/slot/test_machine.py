@@ -36,7 +36,7 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from tests.agents.slot.samples import LONG, answered, approval, called, replied, said
 
 KEYS = [SessionKey("helper", "ann", "1"), SessionKey("helper", "bob", "2")]
-CLOCKED = {"now", "until", "lease", "created", "updated", "fence"}
+CLOCKED = {"now", "until", "lease", "created", "updated", "fence", "before"}
 
 sessions = st.sampled_from([KEYS[0]] * 6 + [KEYS[1]])
 names = st.sampled_from("abcdefgh")
