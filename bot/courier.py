@@ -73,6 +73,9 @@ class Courier:
             found = await self._replies.find(thread, id=name, since=self._from(piece_id, thread))
             if isinstance(found, Posted | Retry | Uncertain) or (found and found.of_app):
                 return found
+            if found and found.method:
+                code, todo = found.code, found.sentence
+                logs.error("outbox.refused", post=piece_id, code=code, todo=todo)
         until = await self._until()
         result = await self._replies.post(thread, piece, id=name, until=until)
         if time.monotonic() >= until:

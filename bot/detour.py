@@ -83,7 +83,8 @@ class Detour:
         The `pieces` belong in this `thread`. What was tried long `enough` is let be where Slack
         takes only the sentence why.
         """
-        logs.error("outbox.refused", post=post.id, code=refused.code, detail=refused.detail)
+        code, detail, todo = refused.code, refused.detail, refused.sentence
+        logs.error("outbox.refused", post=post.id, code=code, detail=detail, todo=todo)
         home, asker = thread_of(self._key), Thread(self._asker(post))
         if await self._is_at_home(post, thread, home):
             return Posted("")

@@ -56,13 +56,15 @@ class Uncertain:
 class Refused:
     """Slack will not take it: its code, who has to hear it, and a sentence for them.
 
-    `detail` is what Slack says about our blocks, for the log.
+    `detail` is what Slack says about our blocks, for the log. `method` is the one that this app may
+    not use, empty where that is not why.
     """
 
     code: str
     audience: Audience
     sentence: str
     detail: str = ""
+    method: str = field(default="", compare=False)
 
     @property
     def gone(self) -> bool:
@@ -71,8 +73,11 @@ class Refused:
 
     @property
     def of_app(self) -> bool:
-        """Whether it is about the token or the app, whatever was called: operators mend that."""
-        return self.code in _OF_APP
+        """Whether nothing at all can be said until operators mend the token or the app.
+
+        Without another method than the one that posts, things can be said in another place.
+        """
+        return self.code in _OF_APP or self.method.startswith("chat.")
 
 
 Result = Posted | Retry | Uncertain | Refused
@@ -82,17 +87,21 @@ _OF_APP = frozenset(
     {
         "account_inactive",
         "accesslimited",
-        "deprecated_endpoint",
-        "enterprise_is_restricted",
         "invalid_auth",
-        "method_deprecated",
-        "missing_scope",
-        "not_allowed_token_type",
         "not_authed",
         "team_access_not_granted",
         "token_expired",
         "token_revoked",
         "two_factor_setup_required",
+    }
+)
+_OF_METHOD = frozenset(
+    {
+        "deprecated_endpoint",
+        "enterprise_is_restricted",
+        "method_deprecated",
+        "missing_scope",
+        "not_allowed_token_type",
     }
 )
 _LATER = frozenset({"ratelimited", "rate_limited"})
@@ -139,17 +148,17 @@ def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
     status = getattr(response, "status_code", 200)
     data = getattr(response, "data", response)
     code = text_of(data.get("error")) if isinstance(data, Mapping) else ""
+    method = text_of(getattr(response, "api_url", "")).rpartition("/")[2]
     if status == 429 or code in _LATER:
-        method = text_of(getattr(response, "api_url", "")).rpartition("/")[2]
         return Retry(_seconds(getattr(response, "headers", {})), method)
     if code in _MUCH_LATER:
         return Retry(LONG_WAIT)
     if not code or status >= 500 or code in _UNCERTAIN:
         return Uncertain(code or f"http_{status}")
-    return _refused(code, data)
+    return _refused(code, data, method=method)
 
 
-def _refused(code: str, data: Answer) -> Refused:
+def _refused(code: str, data: Answer, *, method: str) -> Refused:
     detail = "; ".join(map(str, inside(data, "response_metadata.messages") or ()))
     if code in _EXPIRED or (code == "invalid_arguments" and "trigger" in detail):
         return Refused(code, "clicker", "That took too long; please click again.", detail)
@@ -157,8 +166,9 @@ def _refused(code: str, data: Answer) -> Refused:
         return Refused(code, "requester", _NO_PLACE[code], detail)
     if code.startswith("restricted_action"):
         return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
-    if code == "missing_scope":
-        return Refused(code, "operator", f"The app lacks the scope {data.get('needed')}.", detail)
+    if code in _OF_METHOD:
+        why = f"the scope {data.get('needed')} is missing" if code == "missing_scope" else code
+        return Refused(code, "operator", f"The app may not use {method}: {why}.", detail, method)
     if code in _OF_APP:
         return Refused(code, "operator", f"Slack takes nothing from this app: {code}.", detail)
     return Refused(code, "operator", f"Slack refused: {code}.", detail)

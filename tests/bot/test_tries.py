@@ -17,29 +17,32 @@ from bot.outbox import LOOK_AGAIN, MENDED_AGAIN, Outbox
 from bot.playground import ANA, MAX
 from bot.playground.messages import full_text
 from bot.slack import endings, replies
-from bot.turns import Thread, session_key
+from bot.turns import Thread, session_key, thread_of
 from tests.bot.owing import Desk, answer, question
 from tests.bot.river import River
 
 OF_APP = [
     "account_inactive",
     "accesslimited",
-    "deprecated_endpoint",
-    "enterprise_is_restricted",
     "invalid_auth",
-    "method_deprecated",
-    "missing_scope",
-    "not_allowed_token_type",
     "not_authed",
     "team_access_not_granted",
     "token_expired",
     "token_revoked",
     "two_factor_setup_required",
 ]
-METHODS = ("chat.postMessage", "chat.update", "conversations.open", "conversations.replies")
+OF_METHOD = [
+    "deprecated_endpoint",
+    "enterprise_is_restricted",
+    "method_deprecated",
+    "missing_scope",
+    "not_allowed_token_type",
+]
+SAYING = ("chat.postMessage", "chat.update")
+METHODS = (*SAYING, "conversations.open", "conversations.replies")
 
 
-@pytest.mark.parametrize("code", OF_APP)
+@pytest.mark.parametrize("code", [*OF_APP, *OF_METHOD])
 @pytest.mark.parametrize("what", ["an answer", "a card", "a person's card", "a change"])
 async def test_what_is_wrong_with_the_app_is_about_no_post(
     desk: Desk, code: str, what: str, caplog
@@ -52,7 +55,7 @@ async def test_what_is_wrong_with_the_app_is_about_no_post(
     if what == "a change":
         await desk.owe(card, approvals=(asked,))
         await desk.pay()
-    for method in METHODS:
+    for method in METHODS if code in OF_APP else SAYING:
         desk.slack.fail(method, "refused", error=code, times=2)
     post = owed.get(what, card)
     await desk.owe(post, approvals=(asked,))
@@ -69,6 +72,32 @@ async def test_what_is_wrong_with_the_app_is_about_no_post(
     assert view
     assert post.id in view.places
     assert desk.slack.dms("ana") == []
+
+
+@pytest.mark.parametrize("code", OF_METHOD)
+@pytest.mark.parametrize("method", ["conversations.open", "conversations.replies"])
+async def test_one_method_that_is_missing_stops_nothing_else(
+    desk: Desk, code: str, method: str, caplog
+):
+    """Who may not open a DM asks in the thread, who may not look posts; operators hear of it."""
+    asked = question(desk, MAX.id)
+    desk.slack.fail(method, "refused", error=code, times=99)
+    first = answer(desk, 1, "one")
+    if method == "conversations.open":
+        first = posts.card(asked, asked.copies[0])
+    else:
+        desk.slack.fail("chat.postMessage", "error")
+    await desk.owe(first, approvals=(asked,))
+    await desk.owe(answer(desk, 2, "two"))
+    await desk.pay()
+    assert (await desk.pay()).wait is None
+    assert desk.said()[-1] == "two"
+    view = await desk.slot.read(desk.key, parts=("posts",))
+    assert view
+    assert view.places[first.id].startswith(thread_of(desk.key).channel)
+    told = [vars(each)["fields"] for each in caplog.records if each.msg == "outbox.refused"]
+    assert {line["code"] for line in told} == {code}
+    assert all(method in line["todo"] for line in told)
 
 
 async def beside(desk: Desk, thread: Thread | None = None) -> Desk:
