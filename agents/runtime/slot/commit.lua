@@ -63,8 +63,16 @@ local function accompany()
   record(a.audit)
 end
 
+-- Who gave the session back and lost the answer asks again, perhaps after others have written.
+local function is_stored()
+  if meta('commit') == a.id then return true end
+  local last = a.events and a.events[#a.events]
+  if not last or not a.release or number('fence') == a.fence then return false end
+  return call('LINDEX', EVENTS, a.version + #a.events - 1) == last[1]
+end
+
 if not exists then return { 'fence' } end
-if meta('commit') ~= a.id then
+if not is_stored() then
   if number('fence') ~= a.fence then return { 'fence' } end
   if call('LLEN', EVENTS) ~= a.version then return { 'version' } end
   if a.pop and call('LINDEX', INBOX, 0) ~= a.pop then return { 'pop' } end
@@ -83,7 +91,6 @@ if meta('commit') ~= a.id then
   if a.release and call('LLEN', INBOX) == 0 then call('HSET', META, 'owner', '', 'lease', 0) end
   live()
 end
--- Who lost the answer may ask again when others have the session already.
 local released = a.release and (meta('owner') == '' or number('fence') ~= a.fence)
 return {
   'ok', call('LLEN', EVENTS), now, call('LRANGE', INBOX, 0, 1), call('LRANGE', SHARED, 0, -1),

@@ -124,9 +124,10 @@ class MemorySlot:
         """Write one step."""
         now = _milliseconds(self._clock)
         with self._lock:
-            session = self._held(key, commit.fence, repeated=commit.id)
-            if session.commit == commit.id:
+            session = self._sessions.get(key)
+            if session and _is_stored(session, commit):
                 return _committed(session, commit, now)
+            session = self._held(key, commit.fence)
             if commit.version != len(session.events):
                 raise SessionConflict("the session has moved on")
             if commit.pop is not None and (session.head is None or session.head.id != commit.pop):
@@ -305,10 +306,10 @@ class MemorySlot:
         session = self._sessions[key] = self._sessions.pop(key)
         session.updated = now
 
-    def _held(self, key: SessionKey, fence: int, *, repeated: str | None = None) -> Stored:
-        """The session, if the fence is its newest or its last commit is the repeated one."""
+    def _held(self, key: SessionKey, fence: int) -> Stored:
+        """The session, if the fence is its newest."""
         session = self._sessions.get(key)
-        if session and (session.fence == fence or session.commit == repeated):
+        if session and session.fence == fence:
             return session
         raise SessionConflict("the session is in other hands")
 
@@ -328,6 +329,17 @@ class MemorySlot:
                 self._shared.setdefault(owner, {})[name] = copied(value)
             elif not name.startswith("temp:"):
                 self._sessions[key].state[name] = copied(value)
+
+
+def _is_stored(session: Stored, commit: Commit) -> bool:
+    """Whether a commit is a repeated one; others may have written after one with `release`."""
+    if session.commit == commit.id:
+        return True
+    if not commit.events or not commit.release or session.fence == commit.fence:
+        return False
+    last = commit.version + len(commit.events)
+    stored = session.events[last - 1 : last]
+    return stored == [commit.events[-1].model_copy(update={"version": last})]
 
 
 def _committed(session: Stored, commit: Commit, now: int) -> Committed:

@@ -1,5 +1,8 @@
 """A session in hand: leases, fences, versions, and what a worker sees of it."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from agents.runtime.errors import SessionConflict
@@ -96,6 +99,43 @@ async def test_a_repeated_commit_is_written_once(slot: Slot, key: SessionKey) ->
     assert {(done.version, done.head) for done in (first, again, late)} == {(2, None)}
     assert view is not None
     assert len(view.events) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "known"),
+    [
+        pytest.param({}, True, id="given back"),
+        pytest.param({"release": False}, False, id="in hand"),
+        pytest.param({"events": [said(), replied("no")]}, False, id="other events"),
+        pytest.param({"events": [said()]}, False, id="fewer events"),
+        pytest.param({"events": []}, False, id="no events"),
+        pytest.param({"version": 1}, False, id="another version"),
+        pytest.param({"version": 9}, False, id="a version of the future"),
+    ],
+)
+async def test_a_last_commit_is_known_after_those_of_others(
+    slot: Slot, key: SessionKey, changes: dict[str, Any], known: bool
+) -> None:
+    """Its answer was lost, and somebody else went on: what is stored is stored, and written once.
+
+    Who has no session any more writes nothing, and only what is there counts as written.
+    """
+    begun = await open_session(slot, key)
+    last = Commit(
+        id="c", fence=begun.fence, version=0, pop="m1", events=[said(), replied()], release=True
+    )
+    assert (await slot.commit(key, last)).released
+    other = await begin(slot, key)
+    await slot.commit(key, Commit(id="d", fence=other.fence, version=2, events=[said("b")]))
+    again = replace(last, **changes)
+    if known:
+        assert (await slot.commit(key, again)).released
+    else:
+        with pytest.raises(SessionConflict):
+            await slot.commit(key, again)
+    view = await slot.read(key)
+    assert view is not None
+    assert view.version == 3
 
 
 @pytest.mark.parametrize(
