@@ -51,12 +51,12 @@ local function owed(posts)
   return found
 end
 
--- Queues app: and user: changes (JSON) for their own slots, under a stamp that only grows.
+-- Queues app: and user: changes (JSON) for their own slots, under a stamp (µs) that only grows.
 local function share(changes)
   if not changes then return end
-  local stamp = math.max(now, number('stamp') + 1)
+  local stamp = math.max(clock[1] * 1000000 + clock[2], number('stamp') + 1)
   call('HSET', META, 'stamp', stamp)
-  call('RPUSH', SHARED, stamp .. ' ' .. changes)
+  call('RPUSH', SHARED, string.format('%.0f ', stamp) .. changes)
 end
 
 local function approval(id)

@@ -144,7 +144,7 @@ async def test_the_newest_change_of_shared_state_counts(
     for name, offset, changed in changes:
         waiting = keys.slot_keys(stored.prefix, sessions[name])[-1]
         told = f'{{"app":["app:{changed}","\\"{name}\\""],"user":null,"users":[]}}'
-        await cast(Any, stored.client.rpush(waiting, f"{now + offset} {told}"))
+        await cast(Any, stored.client.rpush(waiting, f"{(now + offset) * 1000} {told}"))
         await begin(stored.slot, sessions[name])
     assert (await begin(stored.slot, key)).state["app:a"] == expected
 
