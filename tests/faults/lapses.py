@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from agents.runtime import calling, held, history
-from agents.runtime.slot import codec, redis
-from bot import index
+from agents.runtime.slot import codec, line, redis
+from bot import detour, index
 from bot.approvals import audit, life
 from bot.slack import clicks, endings
 from tests.faults.bugs import edit
@@ -93,3 +93,22 @@ def own_state_lost() -> None:
 def started_too_late() -> None:
     """An approved call starts though its time is over."""
     edit("start_call", "and now >= stored.run_by", "and false")
+
+
+def token_is_final() -> None:
+    """What Slack refuses because of the token is struck off."""
+    endings._OF_APP = frozenset[str]()
+
+
+def refused_is_let_be() -> None:
+    """What Slack does not take where it belongs is said nowhere else."""
+
+    async def take(*_told: object, **_options: object) -> object:
+        return endings.Posted("")
+
+    detour.Detour.take = take
+
+
+def stays_with_replica() -> None:
+    """Who is connected stays so, though the server is no primary any more."""
+    del line._ToThePrimary.read_response

@@ -93,6 +93,8 @@ class People:
     def _cards(self) -> Iterator[dict[str, Any]]:
         for place in PLACES:
             channel = self._slack.workspace.channel(place)
+            if channel.is_archived:
+                continue
             for message in list(channel.messages.values()):
                 yield {**message, "channel": channel.id}
 

@@ -87,6 +87,7 @@ KINDS = (
     *("cut", "delay", "hole", "drop", "drop", "flush", "slack", "slack", "slack", "freeze"),
     *("again", "late", "late", "deaf", "ledger", "skew", "moody", "hints", "caught", "caught"),
     *("caught", "history", "history", "forged", "leaves", "hurry"),
+    *("token", "archived", "full", "failover"),
 )
 
 

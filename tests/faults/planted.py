@@ -99,7 +99,7 @@ TABLE = (
     Planted(
         lapses.retry_after_ignored,
         19,
-        _run("hi a1", troubles=(Trouble(0, "slack", "chat.postMessage ratelimited", LIMITED),) * 6),
+        _run("hi a1", troubles=(Trouble(0, "slack", "chat.postMessage ratelimited", LIMITED),) * 3),
     ),
     Planted(
         lapses.results_thrown_away,
@@ -117,6 +117,19 @@ TABLE = (
         lapses.started_too_late,
         12,
         _run("pay 200 a1", "wire 50 a2", troubles=(LONG,), answer="late", run_for=0.8),
+    ),
+    Planted(
+        lapses.token_is_final, 19, _run("hi a1", troubles=(Trouble(0.1, "token", seconds=1.0),))
+    ),
+    Planted(
+        lapses.refused_is_let_be,
+        19,
+        _run("pay 200 a1", troubles=(Trouble(0, "archived"),), answer="nobody"),
+    ),
+    Planted(
+        lapses.stays_with_replica,
+        16,
+        _run("pay 50 a1", "pay 50 a2", troubles=(Trouble(0.4, "failover"),)),
     ),
 )
 BUGS = {

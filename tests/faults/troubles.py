@@ -17,7 +17,7 @@ from tests.faults.plan import LEASE, Trouble
 from tests.faults.stage import DUE, Stage
 
 SIGNALS = {"kill": signal.SIGKILL, "term": signal.SIGTERM, "stop": signal.SIGSTOP}
-STORE = ("store", "cut", "delay", "hole", "drop", "flush", "hints")
+STORE = ("store", "cut", "delay", "hole", "drop", "flush", "hints", "full", "failover")
 
 
 class Troubles:
@@ -27,6 +27,7 @@ class Troubles:
         self.left: dict[str, int] = {}
         self.forged: list[Forged] = []
         self._stage = stage
+        self._at_server = asyncio.Lock()
 
     async def befall(self, trouble: Trouble) -> None:
         """Have something go wrong, for as long as it takes."""
@@ -43,11 +44,9 @@ class Troubles:
     async def _befall_store(self, trouble: Trouble) -> None:
         stage = self._stage
         match trouble.kind:
-            case "store":
-                stage.store.kill()
-                await stage.store.wait()
-                await asyncio.sleep(trouble.seconds)
-                await stage.start_store()
+            case "store" | "full" | "failover":
+                async with self._at_server:
+                    await self._befall_server(trouble)
             case "drop":
                 stage.proxy.become("drop")
             case "flush":
@@ -59,12 +58,27 @@ class Troubles:
                 await asyncio.sleep(trouble.seconds)
                 stage.proxy.become("")
 
+    async def _befall_server(self, trouble: Trouble) -> None:
+        """Killed and started again, without room for more, or followed by another one."""
+        stage = self._stage
+        match trouble.kind:
+            case "full":
+                await stage.redis.config_set("maxmemory", 1)
+                await asyncio.sleep(trouble.seconds)
+                await stage.redis.config_set("maxmemory", 0)
+            case "failover":
+                await stage.fail_over()
+            case _:
+                stage.store.kill()
+                await stage.store.wait()
+                await asyncio.sleep(trouble.seconds)
+                await stage.start_store()
+
     async def _befall_outside(self, trouble: Trouble) -> None:
         stage = self._stage
         match trouble.kind:
-            case "slack":
-                method, _, kind = trouble.target.partition(" ")
-                stage.slack.fail(method, kind, seconds=trouble.seconds)
+            case "slack" | "token" | "archived":
+                await self._refuse(trouble)
             case "ledger":
                 await stage.feel(trouble.target, trouble.seconds)
             case "deaf":
@@ -85,6 +99,21 @@ class Troubles:
             case "forged":
                 await stage.until(stage.people.waiting, 2.0)
                 self.forged += await forger.press(stage.slack, stage.people.waiting())
+
+    async def _refuse(self, trouble: Trouble) -> None:
+        """Have Slack not take a call, not know the bot for a while, or no more in a channel."""
+        slack = self._stage.slack
+        match trouble.kind:
+            case "token":
+                tokens = slack.web_api._tokens
+                tokens["bot"] = "xoxb-another"
+                await asyncio.sleep(trouble.seconds)
+                tokens["bot"] = slack.bot_token
+            case "archived":
+                slack.workspace.channel("approvals").is_archived = True
+            case _:
+                method, _, kind = trouble.target.partition(" ")
+                slack.fail(method, kind, seconds=trouble.seconds)
 
     async def _signalled(self, trouble: Trouble) -> None:
         """SIGKILL, SIGTERM, or SIGSTOP for a while; `actor` is in the middle of an act."""
