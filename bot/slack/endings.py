@@ -167,8 +167,10 @@ def _refused(code: str, data: Answer, *, method: str) -> Refused:
     if code.startswith("restricted_action"):
         return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
     if code in _OF_METHOD:
-        why = f"the scope {data.get('needed')} is missing" if code == "missing_scope" else code
-        return Refused(code, "operator", f"The app may not use {method}: {why}.", detail, method)
+        why = f"may not use {method}: {code}"
+        if code == "missing_scope":
+            why = f"lacks the scope {data.get('needed')} for {method}"
+        return Refused(code, "operator", f"The app {why}.", detail, method)
     if code in _OF_APP:
         return Refused(code, "operator", f"Slack takes nothing from this app: {code}.", detail)
     return Refused(code, "operator", f"Slack refused: {code}.", detail)
