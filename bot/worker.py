@@ -252,9 +252,9 @@ class Worker:
             await self._turn(claim)
         except StoreUnavailable:
             raise
-        except SessionBusy:
+        except SessionBusy as busy:
             logs.info("turn.busy")
-            pause = self._pause_met(key)
+            pause = busy.pause or self._pause_met(key)
         except (Exception, asyncio.CancelledError) as raised:
             if self._stopping.is_set() and isinstance(raised, asyncio.CancelledError):
                 await self._index.send(self._index.ring(key))

@@ -17,7 +17,7 @@ from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, ToolContext
-from agents.runtime.errors import SessionConflict, StoreUnavailable
+from agents.runtime.errors import SessionConflict, StoreUnavailable, Unsettled
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained
 from agents.runtime.functions import called
@@ -55,7 +55,8 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
 
     The others are not started before one of these has ended.
 
-    Raises SessionConflict and StoreUnavailable, once every body has ended.
+    Raises SessionConflict and StoreUnavailable, once every body has ended, and Unsettled where
+    nothing came of any call and one has to be looked for later.
     """
     live = Live(_state(held, step))
     callings = [Calling(held, step, call, live=live, hooks=hooks) for call in step.calls]
@@ -66,10 +67,11 @@ async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
     found = await asyncio.gather(
         *(_outcome(calling, places) for calling in callings), return_exceptions=True
     )
+    settled = [_settled(outcome, live) for outcome in found if isinstance(outcome, Outcome)]
     for outcome in found:
-        if isinstance(outcome, BaseException):
+        if isinstance(outcome, BaseException) and not (settled and isinstance(outcome, Unsettled)):
             raise outcome
-    return [_settled(outcome, live) for outcome in found if isinstance(outcome, Outcome)]
+    return settled
 
 
 async def _outcome(calling: "Calling", places: asyncio.Semaphore) -> Outcome | None:
@@ -278,14 +280,9 @@ class Calling:
             return self._lost()
         if tool.effects in ("none", "idempotent"):
             return None
-        if tool.reconcile is not None:
-            try:
-                found = await self._trace(tool.reconcile)
-            except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
-                log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
-            else:
-                return None if found is None else self._answered(result_of(found).response)
-        return self._maybe(tool, bound)
+        if tool.reconcile is None:
+            return self._maybe(tool, bound)
+        return await self._found(tool, bound, tool.reconcile)
 
     def _may_have_run(self, tool: Tool) -> bool:
         """Whether an earlier run may have had its effect, and nobody has looked."""
@@ -296,14 +293,37 @@ class Calling:
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._outcome_of(self.questions.unknown(tool, bound))
 
-    async def _trace(self, reconcile: Callable[..., Any]) -> Any:
-        """What a body left outside; None when there is nothing, and a while later still nothing."""
-        look = functools.partial(reconcile, self.context.idempotency_key)
-        found = await called(look)
-        if found is None:
-            await asyncio.sleep(SETTLE)
-            found = await called(look)
-        return found
+    async def _found(
+        self, tool: Tool, bound: Bound, reconcile: Callable[..., Any]
+    ) -> Outcome | None:
+        """What a body left outside; None when there is nothing, and a while later still nothing.
+
+        Raises Unsettled for that while, so that whoever works on the session is free meanwhile.
+        """
+        waited = self._waited
+        if waited is not None and waited < SETTLE:
+            raise self._unsettled(SETTLE - waited)
+        try:
+            found = await called(functools.partial(reconcile, self.context.idempotency_key))
+        except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
+            log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
+            return self._maybe(tool, bound)
+        if found is not None:
+            return self._answered(result_of(found).response)
+        await self.held.commit(looked={self.step: self.held.now if waited is None else None})
+        if waited is None:
+            raise self._unsettled(SETTLE)
+        return None
+
+    def _unsettled(self, pause: float) -> Unsettled:
+        return Unsettled(self.held.now + int(pause * 1000), pause=pause)
+
+    @property
+    def _waited(self) -> float | None:
+        """Seconds since the body was looked for in vain; None as well when a clock went back."""
+        now = self.held.now
+        waited = (now - self.held.looked.get(self.step, now + 1)) / 1000
+        return waited if waited >= 0 else None
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""

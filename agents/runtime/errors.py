@@ -11,6 +11,7 @@ AgentsError
 │   └── AlreadyExistsError
 ├── SessionConflict      the operator: the session is in other hands; trying again helps
 │   ├── SessionBusy      the operator: until when
+│   │   └── Unsettled    the operator: what became of a call shows only then
 │   └── StaleSessionError
 ├── StoreUnavailable     the operator: the store did not answer; trying again helps
 ├── ModelError           the operator: the model refused or cannot be reached as set up
@@ -70,12 +71,26 @@ class SessionConflict(AgentsError):
 
 
 class SessionBusy(SessionConflict):
-    """Somebody else has the session until `until` (milliseconds, the store's clock)."""
+    """Somebody else has the session until `until` (milliseconds, the store's clock), or less.
 
-    def __init__(self, until: int) -> None:
+    `pause` is for how many seconds nobody can do anything, if that is known.
+    """
+
+    pause = 0.0
+
+    def __init__(self, until: int, *, why: str = "the session is in other hands") -> None:
         """Keep the time."""
-        super().__init__(f"the session is in other hands until {until}")
+        super().__init__(f"{why} until {until}")
         self.until = until
+
+
+class Unsettled(SessionBusy):
+    """What became of an interrupted call shows in `pause` seconds; it is given back till then."""
+
+    def __init__(self, until: int, *, pause: float) -> None:
+        """Keep the wait."""
+        super().__init__(until, why="nobody can tell what became of a call")
+        self.pause = pause
 
 
 class StaleSessionError(SessionConflict):

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from pydantic import JsonValue
@@ -28,6 +28,10 @@ from agents.runtime.slot.port import (
 )
 from agents.runtime.slot.wire import copied
 from agents.runtime.story import USER, Call, Story
+
+_LOOK = "look:"
+"""What the moment of a look is kept under among the invocations, with the step behind it."""
+_NO_LOOKS: Mapping[str, int | None] = {}
 
 
 class Companion(Protocol):
@@ -57,10 +61,11 @@ class Held:
     `story` includes what was heard and is not stored yet. `state` has all keys but `temp:`; `temp`
     has those, by invocation and nested agent. `entry` is the inbox entry being worked on. `results`
     are those of bodies that ended before their batch did, `started` the journal's steps that
-    somebody else began and nobody knows the end of. `owed` are posts that are stored and not paid
-    yet, by id; `paid` those that were made and are to be struck off with the next word to the
-    store. It is in hand `until` that moment of `time.monotonic`, or longer. With a `permit`
-    approvals are kept, and what was asked about starts with one only.
+    somebody else began and nobody knows the end of, `looked` when (ms) these were first looked for
+    in vain. `owed` are posts that are stored and not paid yet, by id; `paid` those that were made
+    and are to be struck off with the next word to the store. It is in hand `until` that moment of
+    `time.monotonic`, or longer. With a `permit` approvals are kept, and what was asked about starts
+    with one only.
     """
 
     def __init__(
@@ -89,6 +94,7 @@ class Held:
         }
         self.results = dict(begun.results)
         self.started = set(begun.started)
+        self.looked = _looked(begun.invocations)
         self.notes: dict[str, Json] = {cid: call.note for cid, call in begun.open.items()}
         self.entry = next((e.entry for e in reversed(self.story.events) if e.entry), None)
         self.owed = {post.id: post for post in begun.posts}
@@ -182,16 +188,19 @@ class Held:
         events: Sequence[Event] = (),
         *,
         results: Mapping[str, JsonValue] | None = None,
+        looked: Mapping[str, int | None] = _NO_LOOKS,
         over: Callable[[], bool] = lambda: False,
     ) -> list[Event]:
         """Store what was heard and these events in one step; give back what a client may see.
 
+        `looked` is when steps were looked for, None for those that may begin again.
         When it is `over` with them, and nobody waits, the session is given back in the same step.
         """
         async with self._lock:
             self.hear(events)
             new = [without_temp(event) for event in self._heard]
-            commit = self._composed(new, results or {}, release=not self.paid and over())
+            release = not self.paid and over()
+            commit = self._composed(new, results or {}, looked=looked, release=release)
             done = await self.slot.commit(self.key, commit)
             self.released = done.released
             for cid in commit.ended:
@@ -215,7 +224,12 @@ class Held:
         return done.told
 
     def _composed(
-        self, new: Sequence[Event], results: Mapping[str, JsonValue], *, release: bool
+        self,
+        new: Sequence[Event],
+        results: Mapping[str, JsonValue],
+        *,
+        looked: Mapping[str, int | None],
+        release: bool,
     ) -> Commit:
         self._commits += 1
         companions = NOTHING
@@ -227,6 +241,7 @@ class Held:
         for event in new:
             state |= event.actions.state_delta
         user = self.user(new[-1].invocation_id) if new else None
+        ended = [q.call_id for event in new for q in event.questions.values() if q.ended]
         return Commit(
             id=f"{self.fence}-{self._commits}",
             fence=self.fence,
@@ -239,9 +254,9 @@ class Held:
             pop=self.entry if self._popping else None,
             opened=opened,
             closed=closed,
-            ended=[q.call_id for event in new for q in event.questions.values() if q.ended],
+            ended=ended,
             results=results,
-            invocations=self._invocations(new),
+            invocations=self._invocations(new) | self._looks(looked, over={*closed, *ended}),
             companions=companions,
             release=release,
         )
@@ -281,6 +296,15 @@ class Held:
                 del self.temp[name]
                 changed[name] = None
         return changed
+
+    def _looks(
+        self, looked: Mapping[str, int | None], *, over: Collection[str]
+    ) -> dict[str, Json | None]:
+        gone = {step: None for step in self.looked if step.removesuffix(":ask") in over}
+        told = {**looked, **gone}
+        kept = {**self.looked, **told}
+        self.looked = {step: at for step, at in kept.items() if at is not None}
+        return {_LOOK + s: None if at is None else {"at": at} for s, at in told.items()}
 
     def _goes_on(self, invocation: str) -> bool:
         if any(call.invocation == invocation for call in self.story.open.values()):
@@ -392,6 +416,11 @@ def shown(event: Event) -> bool:
     if event.branch is not None:
         return bool(event.long_running_tool_ids)
     return bool(event.content or event.error_code or event.actions.state_delta)
+
+
+def _looked(invocations: Mapping[str, Json]) -> dict[str, int]:
+    looks = {name: kept.get("at") for name, kept in invocations.items() if name.startswith(_LOOK)}
+    return {name.removeprefix(_LOOK): at for name, at in looks.items() if isinstance(at, int)}
 
 
 def _dict(value: JsonValue) -> dict[str, Any]:

@@ -296,8 +296,8 @@ class Runner:
                 turns = Turns(reading, self._readings)
                 try:
                     await self._served(key, turns, owner=owner)
-                except SessionBusy:
-                    await asyncio.sleep(pause)
+                except SessionBusy as busy:
+                    await asyncio.sleep(busy.pause or pause)
                     pause = min(2 * pause, 0.1)
                 except Exception as error:  # noqa: BLE001 - it is raised where the run is read
                     turns.fail(error)

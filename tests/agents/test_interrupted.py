@@ -22,6 +22,7 @@ from agents import (
 )
 from agents.runtime import calling
 from agents.runtime.confirmation import Question
+from agents.runtime.errors import Unsettled
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results
@@ -41,10 +42,13 @@ class Dying(MemorySlot):
     """A store that is lost when a body has ended: what it brought about is not stored."""
 
     dying = False
+    early = False
+    """Whether what the first bodies of a batch brought about is lost as well."""
 
     async def commit(self, key, commit):
         """Refuse while dying."""
-        if self.dying and any(event.get_function_responses() for event in commit.events):
+        kept = commit.results if self.early else ()
+        if self.dying and (kept or any(e.get_function_responses() for e in commit.events)):
             raise StoreUnavailable("lost")
         return await super().commit(key, commit)
 
@@ -118,6 +122,74 @@ async def test_reconciled(traces, runs, expected, waits):
     at = await interrupted(tool, [call("act"), "Well."])
     assert results(await at.send()) == [expected]
     assert (len(ran), len(asked), len(set(asked))) == (runs, len(traces), 1)
+
+
+async def served(at: Desk, owner: str) -> list[Reply]:
+    """What comes of calls while this worker has the session."""
+    return results([event async for event in at.runner.serve(KEY, owner=owner)])
+
+
+async def test_whoever_takes_over_meanwhile_neither_looks_nor_waits_anew(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The second look comes a while after the first one; a body that then began waits anew."""
+    looks: list[str] = []
+    ran: list[int] = []
+
+    def act() -> Reply:
+        """Act."""
+        ran.append(1)
+        return PAID
+
+    at = await interrupted(FunctionTool(act, reconcile=looks.append), [call("act"), "Well."])
+    for times in (1, 2):
+        monkeypatch.setattr(calling, "SETTLE", 60.0)
+        waits: list[float] = []
+        for owner in ("one", "another", "a third"):
+            with pytest.raises(Unsettled) as told:
+                await served(at, owner)
+            waits.append(told.value.pause)
+        assert waits == sorted(waits, reverse=True)
+        assert (waits[0], len(looks), len(ran)) == (60.0, 2 * times - 1, times)
+        monkeypatch.setattr(calling, "SETTLE", 0.0)
+        at.service.slot.dying = times == 1
+        if at.service.slot.dying:
+            with pytest.raises(StoreUnavailable):
+                await served(at, "a fourth")
+            at.service.slot.dying = False
+    assert await served(at, "a fourth") == [PAID]
+    assert (len(looks), len(ran)) == (4, 3)
+    begun = await at.service.slot.begin(KEY, owner="a fifth", lease=1)
+    assert begun.invocations == {}
+
+
+async def test_the_others_of_a_batch_do_not_wait(monkeypatch: pytest.MonkeyPatch):
+    """What can go on does, and is stored, before a call of the same reply is looked for again."""
+    monkeypatch.setattr(calling, "SETTLE", 60.0)
+
+    def act() -> Reply:
+        """Act."""
+        return PAID
+
+    def read() -> Reply:
+        """Read."""
+        return {"read": True}
+
+    slot = Dying()
+    tools = [FunctionTool(act, reconcile=lambda _: None), FunctionTool(read, effects="none")]
+    agent, said = Agent(name="root", tools=tools), [call("act"), call("read")]
+    at = await Desk(agent, [said, "Well."], service=SessionService(slot)).open()
+    slot.dying = slot.early = True
+    with pytest.raises(StoreUnavailable):
+        await at.say()
+    slot.dying = False
+    with pytest.raises(Unsettled):
+        await served(at, "worker")
+    stored = (await at.session()).events
+    assert (results(stored), len(at.model.requests)) == ([{"read": True}], 1)
+    monkeypatch.setattr(calling, "SETTLE", 0.0)
+    assert await served(at, "worker") == [PAID]
+    assert len(at.model.requests) == 2
 
 
 class Till:

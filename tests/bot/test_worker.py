@@ -303,3 +303,30 @@ async def test_what_was_on_its_way_when_a_worker_stopped_is_not_done_again(
     async with river.worker(ScriptedModel(["done"]), tools=[send_it]):
         await river.hears("done")
     assert len(arrived) == 1
+
+
+async def test_what_may_still_arrive_is_waited_for_in_nobodys_place(river: River):
+    """Of an interrupted call without a trace the worker knows when to look again, and is free."""
+    begun, looked = asyncio.Event(), asyncio.Event()
+
+    async def pay() -> str:
+        """Pay."""
+        begun.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    async def look(key: str) -> None:
+        looked.set()
+
+    tools = [FunctionTool(pay, reconcile=look)]
+    await river.ask()
+    async with river.worker(ScriptedModel([call("pay")]), tools=tools, grace=0.1):
+        await begun.wait()
+    other = await river.beside()
+    async with river.worker(ScriptedModel(["hello"]), tools=tools, concurrency=1):
+        await looked.wait()
+        await other.ask()
+        await other.hears("hello")
+    due = await river.index.send([("ZSCORE", "b:{due:local}:ready", str(river.key))])
+    left = (float(due[0]) - await river.index.now()) / 1000
+    assert calling.SETTLE - 10 < left < calling.SETTLE

@@ -158,7 +158,7 @@ class Begun:
     the older ones of invocations that are open, have an open call or go on in the window; `since`
     of begin leaves out what the caller has. `state` has session, `app:` and `user:` keys, these of
     `user`: who speaks in `head`, else the last commit's `user`, else the session's. `invocations`
-    are the open ones with their `temp:` state.
+    are the open ones with their `temp:` state, and what else is kept until it ends.
     `results` are bodies that finished while a sibling was still running, `started` the steps of
     those that were started and left no result. `posts` are still owed. A session that is not there
     begins empty with fence 0, which every change refuses.
