@@ -112,3 +112,9 @@ def refused_is_let_be() -> None:
 def stays_with_replica() -> None:
     """Who is connected stays so, though the server is no primary any more."""
     del line._ToThePrimary.read_response
+
+
+def places_pass() -> None:
+    """Where a card stands is forgotten after many more posts, whatever becomes of its question."""
+    for name in ("posted", "release"):
+        edit(name, "if after or not waits then pass(id) end", "pass(id)")

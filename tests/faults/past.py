@@ -7,8 +7,10 @@ from agents import SessionKey, Slot, StoreUnavailable
 from agents.runtime.errors import SessionConflict
 from agents.runtime.events import Event
 from agents.runtime.parts import content, text_part
-from agents.runtime.slot.port import Begun, Commit
+from agents.runtime.slot.port import Begun, Commit, Companions, Post
+from bot.approvals.posts import answer
 from bot.playground import ANA
+from bot.turns import thread_of
 
 PAST = "past"
 """What the invocations of such events begin with."""
@@ -38,12 +40,22 @@ async def _append(slot: Slot, key: SessionKey, *, most: int) -> int:
         return 0
     first = begun.version + 1
     events = [event for turn in range(first, first + most, 2) for event in _turn(key, turn)]
+    owed = [_post(key, event.version) for event in events]
     commit = Commit(
-        id=f"{PAST}{begun.fence}", fence=begun.fence, version=begun.version, events=events
+        id=f"{PAST}{begun.fence}",
+        fence=begun.fence,
+        version=begun.version,
+        events=events,
+        companions=Companions(posts=owed),
     )
     await slot.commit(key, commit)
-    await slot.release(key, begun.fence)
+    await slot.release(key, begun.fence, paid={post.id: "C0PAST|1.1" for post in owed})
     return len(events)
+
+
+def _post(key: SessionKey, version: int) -> Post:
+    """What was said then, and stands in the thread."""
+    return answer(f"{PAST}:{version}:0", thread_of(key), text=PAST, asker=ANA.id)
 
 
 def _turn(key: SessionKey, version: int) -> list[Event]:

@@ -131,6 +131,7 @@ TABLE = (
         16,
         _run("pay 50 a1", "pay 50 a2", troubles=(Trouble(0.4, "failover"),)),
     ),
+    Planted(lapses.places_pass, 19, _run("pay 200 a1", history=500)),
 )
 BUGS = {
     planted.bug.__name__: replace(
