@@ -124,7 +124,8 @@ def titled(name: str) -> str:
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:
     """The arguments as `name: value, …`, for notifications and screen readers."""
     pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 200).split())}" for each in shown)
-    return cut(", ".join(pairs), limit)
+    told = ", ".join(pairs)
+    return told if len(told) <= limit else f"{told[: limit - 1]}…"
 
 
 def _argument(name: str, value: JsonValue, *, default: bool = False) -> Argument:
@@ -278,7 +279,7 @@ def _leaves(value: JsonValue) -> list[str]:
 
 def summary(approval: Approval) -> Block:
     """One call in a sentence: what, asked by whom, and the beginning of its arguments."""
-    call = cut(in_one_line(arguments(approval), 200), 220)
+    call = in_one_line(arguments(approval), 200)
     what = section(
         said(titled(visible(cut(approval.tool, 60))[0]), bold=True),
         said(", asked by "),

@@ -1,6 +1,7 @@
 """What people see: cards, lines, answers and modals, each as Slack would take it."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -381,6 +382,21 @@ def test_secrets_are_masked() -> None:
     record = approval(args={"header": f"Bearer {token}"})
     whole = json.dumps(views.everything_view(record, CLICK))
     assert token not in shown(blocks.card(record, now=NOW)) + whole
+
+
+def test_a_line_claims_no_length_of_what_was_cut_twice() -> None:
+    """The one number that is told of a cut argument is how long it is, or there is none."""
+    record = approval(args={"text": "word " * 1_200, "more": "x"}, hint="")
+    lines = (blocks.asked(record, now=NOW).text, json.dumps(views.reject_view(record, CLICK)))
+    for line in (*lines, blocks.card(record, now=NOW).text):
+        assert re.findall(r"([\d,]+) characters", line) in ([], ["6,002"])
+
+
+def test_a_void_approval_has_no_result() -> None:
+    """What the agent was told instead of a result is no answer to whoever approved."""
+    result = "Error: reimburse waits for a person's approval; it has not run."
+    assert "Result" not in shown(blocks.card(closed("void"), now=NOW, result=result))
+    assert f"Result: {result}" in shown(blocks.card(closed("failed"), now=NOW, result=result))
 
 
 def test_long_arguments_are_cut_and_can_be_read_whole() -> None:
