@@ -44,6 +44,8 @@ def _value(schema: Mapping[str, object], value: JsonValue) -> Block:
 
 def _words(value: JsonValue) -> str:
     match value:
+        case None | "":
+            return "nothing"
         case bool():
             return "Yes" if value else "No"
         case str():
