@@ -96,13 +96,13 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
 def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
     """The request as Bolt takes it; raises one of _UNREADABLE for what Slack cannot have sent."""
     headers: dict[str, str | Sequence[str]] = {n: [told] for n, told in request.headers.items()}
-    told = _told(body) if request.content_type == _FORM else body
+    told = _as_json(body) if request.content_type == _FORM else body
     asked = AsyncBoltRequest(body=told, query=request.query_string, headers=headers)
     asked.raw_body = body  # what is signed
     return asked
 
 
-def _told(form: str) -> str:
+def _as_json(form: str) -> str:
     """What a form says, as JSON: its payload, or without one its fields.
 
     Left to Bolt, a command whose text contains the word "payload" would be an interaction.

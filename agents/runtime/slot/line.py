@@ -9,7 +9,8 @@ statistics) costs more than all the rest of a trip.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, cast
 
@@ -45,14 +46,8 @@ class _ToThePrimary:
 
     async def send_packed_command(self, *given: Any, **options: Any) -> None:
         """Send packed commands, for as long as `socket_timeout`; redis-py's TimeoutError after."""
-        patience, self.socket_timeout = self.socket_timeout, None
-        try:
-            async with asyncio.timeout(patience):
-                await cast(Any, super()).send_packed_command(*given, **options)
-        except asyncio.TimeoutError as error:  # noqa: UP041 - not redis-py's of that name
-            raise TimeoutError("the server took too long") from error
-        finally:
-            self.socket_timeout = patience
+        async with _in_time(self):
+            await cast(Any, super()).send_packed_command(*given, **options)
 
     async def read_response(self, *given: Any, **options: Any) -> Any:
         """The next answer; raises ConnectionError for one that only another server can give."""
@@ -102,7 +97,7 @@ class Line:
         connection = await self._connection()
         try:
             answers = await connection.retry.call_with_retry(
-                partial(_told, connection, packed, len(commands)),
+                partial(_exchanged, connection, packed, len(commands)),
                 partial(_broken, connection),
             )
         finally:
@@ -127,18 +122,27 @@ class Line:
         return answer if parse is None or isinstance(answer, Exception) else parse(answer)
 
 
-async def _told(connection: Any, packed: bytes, count: int) -> list[Any]:
-    """What the server answers to packed commands."""
-    # Else the connection would time each answer, and make a task of the sending to time it as well.
+@asynccontextmanager
+async def _in_time(connection: Any) -> AsyncGenerator[None]:
+    """Time the block as a whole, and nothing in it: `socket_timeout`, then redis-py's TimeoutError.
+
+    Each answer would have a timer else, and the sending a task for its own.
+    """
     patience, connection.socket_timeout = connection.socket_timeout, None
     try:
         async with asyncio.timeout(patience):
-            await connection.send_packed_command(packed)
-            return [await _answer(connection) for _ in range(count)]
+            yield
     except asyncio.TimeoutError as error:  # noqa: UP041 - not redis-py's of that name
         raise TimeoutError("the server took too long") from error
     finally:
         connection.socket_timeout = patience
+
+
+async def _exchanged(connection: Any, packed: bytes, count: int) -> list[Any]:
+    """What the server answers to packed commands."""
+    async with _in_time(connection):
+        await connection.send_packed_command(packed)
+        return [await _answer(connection) for _ in range(count)]
 
 
 async def _broken(connection: Any, error: Exception) -> None:

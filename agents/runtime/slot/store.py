@@ -38,7 +38,8 @@ _NO_ANSWER = (
     ReadOnlyError,
     TryAgainError,
 )
-_NOT_NOW = ("BUSY", "LOADING", "MASTERDOWN", "MISCONF", "NOREPLICAS", "OOM", "READONLY")
+_NOT_NOW = ("BUSY", "MISCONF", "NOREPLICAS")
+"""Refusals of that kind for which redis-py has no class of their own."""
 _TEXT_OF = {script.sha: script.text for script in SCRIPTS.values()}
 
 
@@ -67,7 +68,7 @@ class Store:
         try:
             answers = await self._exchange(commands)
             missing = [n for n, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-            if missing and (apart or missing[0]) and len(answers) == len(commands):
+            if missing and (apart or 0 not in missing) and len(answers) == len(commands):
                 told = await self._exchange([_with_text(commands[n]) for n in missing])
                 for n, answer in zip(missing, told, strict=True):
                     answers[n] = answer
@@ -75,7 +76,7 @@ class Store:
                 answers = await self._exchange([_with_text(command) for command in commands])
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
-        _told(answers)
+        _raise_first(answers)
         return answers
 
     async def replicated(self, *writes: Command, wait: Command) -> tuple[int, Any]:
@@ -97,7 +98,7 @@ class Store:
                 answers: list[Any] = await pipe.execute(raise_on_error=False)
         except _NO_ANSWER as error:
             raise StoreUnavailable(f"the store did not answer: {error}") from error
-        _told(answers)
+        _raise_first(answers)
         return int(answers[-1]), answers[0]
 
     async def _exchange(self, commands: Sequence[Command]) -> list[Any]:
@@ -140,7 +141,7 @@ def _with_text(command: Command) -> Command:
     return ("EVAL", _TEXT_OF[cast(str, command[1])], *command[2:])
 
 
-def _told(answers: Sequence[Any]) -> None:
+def _raise_first(answers: Sequence[Any]) -> None:
     """Raise the first error among answers, as StoreUnavailable where asking again may help."""
     error = next((answer for answer in answers if isinstance(answer, Exception)), None)
     if isinstance(error, _NO_ANSWER) or str(error).startswith(_NOT_NOW):
