@@ -6,7 +6,8 @@ from urllib.parse import unquote
 
 from pydantic import JsonValue
 
-from bot.approvals.request import Approval, agreed, late, left_open, tally
+from bot.approvals.request import Approval, late, left_open, tally
+from bot.approvals.terms import in_favour, reached
 
 Act = Literal["approve", "reject", "withdraw", "happened"]
 Code = Literal[
@@ -153,8 +154,13 @@ def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
 def _repeated(
     approval: Approval, person: Person, act: Act, *, payload: dict[str, JsonValue] | None
 ) -> Refusal | None:
-    """Whether this person's approval of the very same is counted already."""
-    if act != "approve" or person.id not in agreed(approval, payload):
+    """Whether this person's approval of the very same is counted already.
+
+    One that is enough by now, since others left and the rules were widened, may be given again.
+    """
+    votes = in_favour(approval.votes, payload)
+    mine = any(vote.person == person.id for vote in votes)
+    if act != "approve" or not mine or reached(approval.policy, votes):
         return None
     sentence = f"Your approval is counted already: {tally(approval, payload)}."
     return Refusal(code="already_voted", sentence=sentence)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from agents import ApprovalPolicy
+from bot.approvals.life import inherited, voted
 from bot.approvals.policy import refusal
 from bot.approvals.resolve import Defaults, NoApprovers, chosen, members, resolve, times
 from bot.approvals.terms import Policy, Quota, Vote
@@ -381,6 +382,20 @@ def test_other_values_are_no_repetition():
     assert other is None
     assert same is not None
     assert same.code == "already_voted"
+
+
+def test_an_approval_that_became_enough_may_be_given_again():
+    """Who voted before others left and the rules were widened is not stopped by that vote."""
+    vote = Vote(person="UBOSS", confirmed=True, at=ASKED, names=("finance",))
+    rule = (Quota(names=("cfo",), count=1), Quota(names=("finance", "UBOSS"), count=2))
+    before = approval(policy=Policy(approvers=("UBOSS",), rules=(rule,)), votes=(vote,))
+    after = inherited(before, ("UBOSS",), ("UBOSS",), gone=frozenset(), rules=(0,))
+    found = refusal(before, person(), "approve", now=ASKED)
+    assert found is not None
+    assert found.code == "already_voted"
+    assert refusal(after, person(), "approve", now=ASKED) is None
+    again = vote.model_copy(update={"at": ASKED + 1})
+    assert voted(after, again, run_for=None).status == "approved"
 
 
 def test_the_table_is_big():
