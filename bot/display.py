@@ -177,8 +177,14 @@ class Display:
             self.approvals[noted.id] = noted
 
     async def _result(self, approval: Approval) -> str:
-        """What the call of an approval brought, in one line; empty while it has not run."""
+        """What the call of an approval brought, in one line; empty while it has not run.
+
+        Of a call that was asked about anew it is the newer approval's.
+        """
         if approval.status not in ("done", "failed", "void"):
+            return ""
+        since = (e for e in self.approvals.values() if e.version > approval.version)
+        if approval.status == "void" and any(e.call_id == approval.call_id for e in since):
             return ""
         return brought(await self._newest_events(), approval.call_id)
 

@@ -214,6 +214,7 @@ async def test_what_a_call_rests_on(open_office: Opening, nested: bool):
     shop.price = 12
     await office.slack.click("max", card, "approve")
     again = await office.card("price.chair: was 10, is now 12")
+    assert "Result" not in full_text(await office.closed(card, "It was not run"))
     assert shop.bought == []
     await office.closed(card, "It was not run")
     await office.slack.click("mia", again, "approve")

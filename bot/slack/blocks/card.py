@@ -155,7 +155,7 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     blocks += reasons(approval)
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
         blocks += _filled(approval, approval.payload)
-    if result and approval.status != "void":
+    if result:
         told = visible(concealed(approval, result))[0]
         blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
     return blocks

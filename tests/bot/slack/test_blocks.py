@@ -392,13 +392,6 @@ def test_a_line_claims_no_length_of_what_was_cut_twice() -> None:
         assert re.findall(r"([\d,]+) characters", line) in ([], ["6,002"])
 
 
-def test_a_void_approval_has_no_result() -> None:
-    """What the agent was told instead of a result is no answer to whoever approved."""
-    result = "Error: reimburse waits for a person's approval; it has not run."
-    assert "Result" not in shown(blocks.card(closed("void"), now=NOW, result=result))
-    assert f"Result: {result}" in shown(blocks.card(closed("failed"), now=NOW, result=result))
-
-
 def test_long_arguments_are_cut_and_can_be_read_whole() -> None:
     """A card tells how much it leaves out, and a button shows all of it, page by page."""
     text = " ".join(str(number) for number in range(12_000))
