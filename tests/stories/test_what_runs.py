@@ -88,7 +88,7 @@ async def test_every_path_is_gated(
     assert hosts.ran == []
     if yes:
         await office.slack.click("max", card, "approve")
-        await office.closed(card, "It is done")
+        await office.closed(card, "It has been started" if path is lasting else "It is done")
     else:
         await rejects(office, card)
         await office.closed(card, "Rejected")
