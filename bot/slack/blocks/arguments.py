@@ -123,7 +123,7 @@ def titled(name: str) -> str:
 
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:
     """The arguments as `name: value, …`, for notifications and screen readers."""
-    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 200).split())}" for each in shown)
+    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 150).split())}" for each in shown)
     told = ", ".join(pairs)
     return told if len(told) <= limit else f"{told[: limit - 1]}…"
 
