@@ -1,5 +1,7 @@
 """Pure: the end of a turn that cannot be got done, so that the session can go on without it."""
 
+from collections.abc import Collection
+
 from agents.runtime import gate
 from agents.runtime.agent import Agent
 from agents.runtime.events import GIVEN_UP, Event
@@ -8,10 +10,13 @@ from agents.runtime.steps import CallModel, Done, RunTools, Wait, next_step
 from agents.runtime.story import Call, Story
 
 
-def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Event]:
+def given_up(
+    agent: Agent, story: Story, *, started: Collection[str], version: int, now: float
+) -> list[Event]:
     """The events, from `version` on, that end whatever comes next; none when nothing does.
 
-    Calls that are ready are answered with an error; then the agent says that it stopped.
+    Calls that are ready are answered with an error; then the agent says that it stopped. What
+    people agreed to was not run unless its step is among the journal's `started` ones.
     """
     match next_step(agent, story):
         case Wait() | Done():
@@ -20,7 +25,9 @@ def given_up(agent: Agent, story: Story, *, version: int, now: float) -> list[Ev
             answers: list[Event] = []
         case RunTools(agent=speaker, calls=calls):
             branch, invocation = calls[0].branch, calls[0].invocation
-            answers = recorded([_unfinished(call) for call in calls], version=version, now=now)
+            answers = recorded(
+                [_unfinished(call, started) for call in calls], version=version, now=now
+            )
     end = stopped(speaker, invocation, version=version + len(answers), now=now)
     return [*answers, end.model_copy(update={"branch": branch})]
 
@@ -37,5 +44,6 @@ def stopped(agent: Agent, invocation: str, *, version: int, now: float) -> Event
     )
 
 
-def _unfinished(call: Call) -> Outcome:
-    return Outcome(call=call, report=Report(response=gate.given_up(call.name)))
+def _unfinished(call: Call, started: Collection[str]) -> Outcome:
+    unsure = call.question is None or call.id in started
+    return Outcome(call=call, report=Report(response=gate.given_up(call.name, unsure=unsure)))

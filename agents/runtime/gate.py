@@ -230,8 +230,11 @@ def _again(*, unsure: bool) -> str:
     return " again, and whether it took effect before is not known" if unsure else ""
 
 
-def given_up(tool: str) -> Response:
-    """When the turn of a call failed again and again."""
+def given_up(tool: str, *, unsure: bool) -> Response:
+    """When the turn of a call failed again and again; `unsure`: its body may have been entered."""
+    if not unsure:
+        error = f"{tool} was not run: its turn failed again and again and was given up."
+        return {"status": "error", "error": error}
     error = f"{tool} failed again and again and was given up; whether it took effect is not known."
     return {"status": "unknown", "error": error}
 

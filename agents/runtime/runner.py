@@ -183,8 +183,13 @@ class Runner:
     async def _end(self, held: Held) -> list[Event]:
         if self._idle(held):
             await held.take()
-        now = held.now / 1000
-        events = given_up(self.agent, held.story, version=held.next_version, now=now)
+        events = given_up(
+            self.agent,
+            held.story,
+            started=held.started,
+            version=held.next_version,
+            now=held.now / 1000,
+        )
         return await held.commit(events) if events or held.unstored else []
 
     def hold(

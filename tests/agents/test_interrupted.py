@@ -502,3 +502,35 @@ async def test_an_answer_under_the_same_lease(build: Build, replies, *, answers:
     events = await answered_at_once(there, 1 if answers else 2)
     assert sum(bool(event.questions) for event in events) == 1
     assert len(till.paid) == 2
+
+
+@pytest.mark.parametrize(
+    ("gated", "begun", "expected"),
+    [
+        pytest.param(True, True, "unknown", id="it was let run"),
+        pytest.param(True, False, "error", id="it was agreed to and never began"),
+        pytest.param(False, True, "unknown", id="nobody was asked"),
+    ],
+)
+async def test_given_up(gated: bool, begun: bool, expected: str):
+    """Of a call whose turn is given up it is told whether its body may have begun."""
+
+    def act() -> dict[str, str]:
+        """Act."""
+        return {"status": "ok"}
+
+    tool = FunctionTool(act, effects="once", require_confirmation=gated)
+    if begun:
+        at = await interrupted(tool, [call("act")], answers=int(gated))
+    else:
+        slot = Dying()
+        service = SessionService(slot)
+        at = await Desk(Agent(name="root", tools=[tool]), [call("act")], service=service).open()
+        await at.say()
+        answer = ToolConfirmation(confirmed=True).response(at.asked[-1])
+        content = types.Content(role="user", parts=[answer]).model_dump(exclude_none=True)
+        await slot.ingest(KEY, Entry(id="d", body={"content": content, "user_id": "ann"}))
+    await at.runner.give_up(KEY, owner="o")
+    [told] = results((await at.session()).events[-2:])
+    assert told["status"] == expected
+    assert ("was not run" in str(told)) is not begun

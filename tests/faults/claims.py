@@ -78,7 +78,10 @@ def _no_start_since(case: Case, record: Record) -> bool:
 
 
 def _interrupted(case: Case, record: Record) -> bool:
-    """People were asked about a run of the call that had been interrupted."""
+    """A run of the call was interrupted: people were asked about it, or it was given up."""
+    ends = case.audit(record, "approval.answered")
+    if case.audit(record, "approval.started") and ends and ends[-1]["status"] == "unknown":
+        return True
     return any(each.body["unknown"] or each.body["begun"] for each in case.records(_call(record)))
 
 
