@@ -199,6 +199,7 @@ def _post(news: News, thread: Thread) -> Post:
     first = f"ticket:{news.call}"
     body: dict[str, JsonValue] = {
         "kind": "ticket_update" if news.number else "ticket",
+        "call": news.call,
         "channel": thread.channel,
         "thread_ts": thread.ts,
         "ticket": news.ticket.model_dump(mode="json"),

@@ -105,8 +105,8 @@ class Record:
 class Post:
     """A message owed to people; `id` is deterministic, so the same post is owed once.
 
-    `body` says what to show, in the words of whoever owes it; an `approval` in it is the id of what
-    it shows. `after` names a post whose place (channel and ts) this one changes.
+    `body` says what to show, in the words of whoever owes it; an `approval` or `call` in it is the
+    id of what it shows. `after` names a post whose place (channel and ts) this one changes.
     """
 
     id: str
@@ -319,7 +319,7 @@ class View:
     """A session as it is, without taking it in hand.
 
     `places` maps ids of the last 200 paid posts to `channel|ts`, and of all that show an approval
-    which may change, or has and was not shown so yet. `audit` are (entry, hash) pairs,
+    or call which goes on, or whose end was not shown yet. `audit` are (entry, hash) pairs,
     oldest first: a hash is the hex SHA-256 of the previous one (the first has none) and the entry
     as JSON with sorted keys, no spaces, ASCII. `audit_head` is the last hash (empty without any),
     also where the audit is not read. `inbox` counts entries not consumed yet. `owner` has the

@@ -100,20 +100,22 @@ class Stored:
     def pay(self, paid: Mapping[str, str | None]) -> None:
         """Strike posts off the outbox and remember where they went.
 
-        The place of what shows an approval stays while that may change, and until its last change
-        is shown there.
+        The place of what shows an approval or an open call stays while that goes on, and until its
+        end is shown there.
         """
         for name, place in paid.items():
             post = self.outbox.pop(name, None)
             if post is None:
                 continue
             record = self.approvals.get(str(post.body.get("approval")))
-            waits = record is not None and record.status in MAY_CHANGE
+            waits = post.body.get("call") in self.open
+            waits = waits or (record is not None and record.status in MAY_CHANGE)
             if place is not None:
                 self.places[name] = place
                 if post.after or not waits:
                     self._pass(name)
-            shown = post.after if "approval" in post.body and not waits else None
+            shows = post.body.keys() & {"approval", "call"}
+            shown = post.after if shows and not waits else None
             if shown in self.places and all(each.after != shown for each in self.outbox.values()):
                 self._pass(shown)
 

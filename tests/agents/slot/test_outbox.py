@@ -3,10 +3,20 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from agents.runtime.slot.port import Commit, Companions, Decide, Post, SessionKey, Slot, View
+from agents.runtime.slot.port import (
+    Commit,
+    Companions,
+    Decide,
+    OpenCall,
+    Post,
+    SessionKey,
+    Slot,
+    View,
+)
 from tests.agents.slot.samples import approval, begin, open_session
 
 
@@ -115,6 +125,36 @@ async def test_the_place_of_what_may_change_is_kept(
     view = await slot.read(key, parts=("posts",))
     assert view is not None
     assert ("card" in view.places) is kept
+
+
+@pytest.mark.parametrize(
+    ("closed", "shown", "kept"),
+    [
+        pytest.param(False, False, True, id="open"),
+        pytest.param(True, False, True, id="closed and not shown so yet"),
+        pytest.param(True, True, False, id="shown so"),
+    ],
+)
+async def test_the_place_of_what_shows_an_open_call_is_kept(
+    slot: Slot, key: SessionKey, *, closed: bool, shown: bool, kept: bool
+) -> None:
+    """However much is posted after the line of a ticket, it is found until its end stands there."""
+    begun = await open_session(slot, key)
+    line = Post(id="line", body={"call": "2-0"})
+    last = Post(id="line@9", body={"call": "2-0"}, after="line")
+    opened = {"2-0": OpenCall(name="order", kind="news", version=1)}
+    commit = Commit(id="c", fence=begun.fence, version=0, opened=opened)
+    await slot.commit(key, replace(commit, companions=Companions(posts=[line, *OTHERS])))
+    await slot.posted(key, {"line": "C|1"})
+    if closed:
+        commit = Commit(id="d", fence=begun.fence, version=0, closed=["2-0"])
+        await slot.commit(key, replace(commit, companions=Companions(posts=[last])))
+    if shown:
+        await slot.posted(key, {"line@9": None})
+    await slot.posted(key, {post.id: "C|2" for post in OTHERS})
+    view = await slot.read(key, parts=("posts",))
+    assert view is not None
+    assert ("line" in view.places) is kept
 
 
 async def test_what_is_over_gives_its_place_up_last(slot: Slot, key: SessionKey) -> None:
