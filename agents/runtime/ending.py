@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from agents.runtime import gate
 from agents.runtime.agent import Agent
+from agents.runtime.confirmation import rejection
 from agents.runtime.events import GIVEN_UP, Event
 from agents.runtime.outcome import Outcome, Report, recorded
 from agents.runtime.steps import CallModel, Done, RunTools, Wait, next_step
@@ -16,7 +17,8 @@ def given_up(
     """The events, from `version` on, that end whatever comes next; none when nothing does.
 
     Calls that are ready are answered with an error; then the agent says that it stopped. What
-    people agreed to was not run unless its step is among the journal's `started` ones.
+    people agreed to was not run unless its step is among the journal's `started` ones; what they
+    did not agree to is told as always.
     """
     match next_step(agent, story):
         case Wait() | Done():
@@ -46,4 +48,7 @@ def stopped(agent: Agent, invocation: str, *, version: int, now: float) -> Event
 
 def _unfinished(call: Call, started: Collection[str]) -> Outcome:
     unsure = call.question is None or call.id in started
-    return Outcome(call=call, report=Report(response=gate.given_up(call.name, unsure=unsure)))
+    response = gate.given_up(call.name, unsure=unsure)
+    if call.answer is not None and not call.answer.confirmed and not unsure:
+        response = rejection(call.answer, tool=call.name)
+    return Outcome(call=call, report=Report(response=response))

@@ -504,33 +504,42 @@ async def test_an_answer_under_the_same_lease(build: Build, replies, *, answers:
     assert len(till.paid) == 2
 
 
+GIVEN_UP = "act failed again and again and was given up; whether it took effect is not known."
+NEVER_RUN = "act was not run: its turn failed again and again and was given up."
+REFUSED = "A person rejected this call of act; it did not run."
+
+
 @pytest.mark.parametrize(
-    ("gated", "begun", "expected"),
+    ("gated", "answer", "expected"),
     [
-        pytest.param(True, True, "unknown", id="it was let run"),
-        pytest.param(True, False, "error", id="it was agreed to and never began"),
-        pytest.param(False, True, "unknown", id="nobody was asked"),
+        pytest.param(True, None, GIVEN_UP, id="it was let run"),
+        pytest.param(False, None, GIVEN_UP, id="nobody was asked"),
+        pytest.param(True, True, NEVER_RUN, id="it was agreed to and never began"),
+        pytest.param(True, False, REFUSED, id="it was rejected"),
     ],
 )
-async def test_given_up(gated: bool, begun: bool, expected: str):
-    """Of a call whose turn is given up it is told whether its body may have begun."""
+async def test_given_up(gated: bool, answer: bool | None, expected: str):
+    """Of a call whose turn is given up it is told whether its body may have begun, and any no.
+
+    An answer is one that nobody has acted on yet; without one the body began.
+    """
 
     def act() -> dict[str, str]:
         """Act."""
         return {"status": "ok"}
 
     tool = FunctionTool(act, effects="once", require_confirmation=gated)
-    if begun:
+    if answer is None:
         at = await interrupted(tool, [call("act")], answers=int(gated))
     else:
         slot = Dying()
         service = SessionService(slot)
         at = await Desk(Agent(name="root", tools=[tool]), [call("act")], service=service).open()
         await at.say()
-        answer = ToolConfirmation(confirmed=True).response(at.asked[-1])
-        content = types.Content(role="user", parts=[answer]).model_dump(exclude_none=True)
+        part = ToolConfirmation(confirmed=answer, reason="because").response(at.asked[-1])
+        content = types.Content(role="user", parts=[part]).model_dump(exclude_none=True)
         await slot.ingest(KEY, Entry(id="d", body={"content": content, "user_id": "ann"}))
     await at.runner.give_up(KEY, owner="o")
     [told] = results((await at.session()).events[-2:])
-    assert told["status"] == expected
-    assert ("was not run" in str(told)) is not begun
+    assert told["error"] == expected
+    assert told.get("reason") == ("because" if expected == REFUSED else None)
