@@ -33,6 +33,7 @@ from bot.settings import Settings
 from bot.slack import endings
 from tests.faults import planted
 from tests.faults.case import LIMIT
+from tests.faults.plan import SETTLE
 from tests.faults.props import Ledger, Obedient
 
 AGENT = "crew"
@@ -79,7 +80,7 @@ def hurry() -> None:
     clock.RECONCILE = 1.0
     due.CLAIM_DUE = 1_500
     runner.MAX_DEATHS = 3
-    calling.SETTLE = 0.4
+    calling.SETTLE = SETTLE
     patience.Patience.__init__.__defaults__ = (4, 1.0, 0.05)
 
 

@@ -129,7 +129,7 @@ TABLE = (
     Planted(
         lapses.stays_with_replica,
         16,
-        _run("pay 50 a1", "pay 50 a2", troubles=(Trouble(0.4, "failover"),)),
+        _run(*(f"pay {n}00 a{n}" for n in range(1, 6)), troubles=(Trouble(0.4, "failover"),)),
     ),
     Planted(lapses.places_pass, 19, _run("pay 200 a1", history=500)),
 )

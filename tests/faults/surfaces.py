@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from agents import Ticket
+from agents.runtime.slot.wire import PLACES
 from agents.runtime.story import USER, Call
 from bot.slack import blocks
 from tests.faults.case import FINAL, Case, Found
@@ -44,7 +45,7 @@ def cards_tell_the_truth(case: Case) -> Found:
         copies: Any = record.body["copies"]
         places = [case.view.places.get(copy["post"]) for copy in copies]
         cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
-        if copies and not cards:
+        if copies and not cards and not _passed(case, over=record.status in FINAL):
             yield 19, f"{record.id} has no card"
         for card in cards:
             hides = card.channel in str(record.body["hidden"]) and "show" in card.buttons
@@ -81,6 +82,8 @@ def tickets_are_told(case: Case) -> Found:
             yield 16, f"{call.name} {call.id} still waits for {named[0].id}"
         lines = [m for m in case.evidence.shown if _line_of(case, call, f"{m.channel}|{m.ts}")]
         last = blocks.ticket(named[-1]).text
+        if not lines and _passed(case, over=call.id not in case.story.open):
+            continue
         if len(lines) != 1 or last not in lines[0].text:
             yield 19, f"{named[0].id} is shown as {[m.text for m in lines]}, and it is {last!r}"
 
@@ -96,6 +99,11 @@ def _heard(call: Call, marks: list[str], moves: Any) -> Found:
         yield 17, f"{call.name} {call.id} heard {marks}, and there was {known}"
     if marks[-1] != known[-1]:
         yield 16, f"{call.name} {call.id} never heard the end of {moves[0].id}"
+
+
+def _passed(case: Case, *, over: bool) -> bool:
+    """Whether the place of what is over may be forgotten, for all that was posted since."""
+    return over and len(case.view.places) >= PLACES
 
 
 def _line_of(case: Case, call: Call, place: str) -> bool:

@@ -1,11 +1,13 @@
 """What is wrong with one session, whatever Slack shows of it. Pure."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from agents.runtime.slot.port import Record
 from agents.runtime.slot.wire import link, text
 from agents.runtime.story import USER, Call
 from tests.faults.case import AGREED, FINAL, Case, Found, gated, groups
+from tests.faults.plan import SETTLE
 from tests.faults.props import NESTED
 
 CLICK = 2_500
@@ -92,7 +94,7 @@ def gate_holds(case: Case) -> Found:
         if acts and gated(call) and not agreed:
             told = [record.status for record in records] or "never asked"
             yield (2 if records else 1), f"{call.name} {call.id} happened, though {told}"
-        if effects > 1 + case.reruns(call.id):
+        if effects - _late(call, acts) > 1 + case.reruns(call.id):
             yield 4, f"{call.name} {call.id} happened {effects} times"
         if _status(call) == "done" and not effects and call.name not in NESTED:
             yield 19, f"{call.name} {call.id} is said to be done and never happened"
@@ -136,6 +138,15 @@ def outcomes_stand(case: Case) -> Found:
                 yield 12, f"{record.id} was approved after its deadline"
         if record.status in ("approved", "started"):
             yield 16, f"{record.id} is {record.status} and goes no further"
+
+
+def _late(call: Call, acts: list[Mapping[str, Any]]) -> int:
+    """How often it happened after all, later than its trace is looked for.
+
+    A process may stand still with its request unsent; nobody but the world outside can tell then.
+    """
+    waits = call.name == "book"
+    return sum(waits and act["effect"] and act["came"] - act["at"] > SETTLE for act in acts)
 
 
 def people_decide(case: Case) -> Found:
