@@ -103,9 +103,10 @@ class Outbox:
         self.tries.forget(time.monotonic())
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
-        oldest = next(iter(held.owed), "")  # no post is made before the one ahead is struck off
+        oldest = next(iter(held.owed), "")
         if self.unposted.pop(held.key, None) != (held.before, oldest):
-            debt.doubtful.add(oldest)
+            # Not the oldest alone: a click owes ahead of what a turn says that does not know of it.
+            debt.doubtful.update(held.owed)
         debt.fence = held.fence
         if len(self.unposted) > MANY:  # others have paid them
             self.unposted.clear()
