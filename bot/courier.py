@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 from agents import SessionKey
 from bot import logs
@@ -71,7 +72,9 @@ class Courier:
         name = f"{piece_id} {self._key}"
         if doubtful:
             found = await self._replies.find(thread, id=name, since=self._from(piece_id, thread))
-            if isinstance(found, Posted | Retry | Uncertain) or (found and found.of_app):
+            if isinstance(found, Posted):
+                return replace(found, hides=piece.hides)
+            if isinstance(found, Retry | Uncertain) or (found and found.of_app):
                 return found
             if found and found.method:
                 code, todo = found.code, found.sentence

@@ -112,8 +112,7 @@ class Display:
         channel = Spot.parse(result.place).channel
         approval = self.approvals.get(str(post.body.get("approval", "")))
         if channel and approval and kind_of(post) in ("card", "card_update"):
-            hides = result.cut or await self._replies.shared(channel)
-            await self._note(approval, channel, hides=hides)
+            await self._note(approval, channel, hides=result.hides)
 
     def withheld(self, approval: Approval) -> Rendered:
         """The card of an approval for those who may not read what it is about."""

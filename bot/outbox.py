@@ -24,7 +24,7 @@ from bot.detour import TRIED, Detour
 from bot.display import Display
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
-from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
+from bot.slack.endings import Posted, Refused, Result, Retry, Unanswered, Uncertain
 from bot.slack.replies import Replies
 from bot.tries import Tries
 from bot.turns import Saved, thread_of
@@ -190,8 +190,9 @@ class Debt:
 
     async def mend(self, place: str) -> None:
         """Show a card or line again whose request cannot change any more."""
-        if message := await self._display.over(place):
-            await self._replies.update(place, message)
+        with suppress(Unanswered):
+            if message := await self._display.over(place):
+                await self._replies.update(place, message)
 
     async def _shown_from(
         self, posts: Sequence[Post], *, known: Mapping[str, Record]
@@ -278,7 +279,7 @@ class Debt:
             if newest.get(post.after, post.id) != post.id and kind_of(post) in UPDATES:
                 result: Result = Posted("")  # a later one shows the same record
             else:
-                result = await self._unsaved(post) or await self._tried(post)
+                result = await self._attempt(post)
             if isinstance(result, Retry | Uncertain) or _is_owed(result):
                 self._put_off(post, result)
                 return
@@ -297,6 +298,13 @@ class Debt:
         if self._detour.owes_more:
             self._detour.owes_more = False
             await self._pay_all(look=True)
+
+    async def _attempt(self, post: Post) -> Result:
+        """Pay one post, unless it may not be shown yet."""
+        try:
+            return await self._unsaved(post) or await self._tried(post)
+        except Unanswered as unanswered:
+            return unanswered.ending
 
     async def _unsaved(self, post: Post) -> Retry | None:
         """Put off what could be lost with its server; once, it is told that it is being saved."""

@@ -27,11 +27,11 @@ Answer = Mapping[str, Any]
 class Posted:
     """It is there: `place` is `channel|ts`, or what the call was about where there is no ts.
 
-    `cut`: Slack took only its text and its buttons.
+    `hides`: it does not show what it asks about.
     """
 
     place: str
-    cut: bool = False
+    hides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,15 @@ class Refused:
 
 
 Result = Posted | Retry | Uncertain | Refused
+
+
+class Unanswered(Exception):
+    """Slack does not say now what has to be known first; `ending` is how it was asked in vain."""
+
+    def __init__(self, ending: Retry | Uncertain | Refused) -> None:
+        super().__init__(str(ending))
+        self.ending = ending
+
 
 _GONE = frozenset({"message_not_found", "cant_update_message", "edit_window_closed", "is_inactive"})
 _OF_APP = frozenset(

@@ -27,6 +27,7 @@ from bot.slack.endings import (
     Refused,
     Result,
     Retry,
+    Unanswered,
     Uncertain,
     answered,
     inside,
@@ -39,6 +40,8 @@ EVENT_TYPE = "countersign_post"
 PAGES = 25
 """Pages in which a post is looked for: Slack answers so many in half a minute."""
 PAGE = 200
+UNTOLD = 60.0
+"""Seconds after which a channel that Slack says nothing of counts as shared."""
 SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
@@ -67,6 +70,7 @@ class Replies:
         self._client = client
         self._timeout = timeout
         self._shared: dict[str, tuple[float, bool]] = {}
+        self._untold: dict[str, float] = {}
 
     async def post(
         self,
@@ -83,14 +87,14 @@ class Replies:
         """
         result = await self._post(thread, message, id=id, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return _cut(await self._post(thread, shortened(message), id=id, until=until))
+            return await self._post(thread, shortened(message), id=id, until=until)
         return result
 
     async def update(self, place: str, message: Rendered, *, until: float = math.inf) -> Result:
         """Replace a message of ours at `channel|ts`; safe to repeat. `until` as for `post`."""
         result = await self._update(place, message, until=until)
         if isinstance(result, Refused) and result.code in _UNSHOWABLE:
-            return _cut(await self._update(place, shortened(message), until=until))
+            return await self._update(place, shortened(message), until=until)
         return result
 
     async def ephemeral(self, thread: Thread, *, person: str, text: str) -> Result:
@@ -146,19 +150,34 @@ class Replies:
         )
 
     async def shared(self, channel: str) -> bool:
-        """Whether people of other companies may be in a channel; also when Slack does not say."""
+        """Whether people of other companies may be in a channel; also where Slack never says.
+
+        Raises Unanswered when Slack may say in a moment: for as long as this app may say nothing
+        at all, or wants to be asked later, and `UNTOLD` seconds where nobody knows why.
+        """
         if channel.startswith(("U", "W", "D")):
             return False
-        known = self._shared.get(channel)
-        if known and time.monotonic() - known[0] < SHARED_REMEMBERED:
+        known, now = self._shared.get(channel), time.monotonic()
+        if known and now - known[0] < SHARED_REMEMBERED:
             return known[1]
         read = await self._answered(self._client.conversations_info(channel=channel))
         if not isinstance(read, Mapping):
-            return True
+            return self._never_told(channel, read)
         about = cast("Answer", read.get("channel") or {})
         found = any(bool(about.get(flag)) for flag in _SHARED)
-        self._shared[channel] = (time.monotonic(), found)
+        self._shared[channel] = (now, found)
+        self._untold.pop(channel, None)
         return found
+
+    def _never_told(self, channel: str, ending: Retry | Uncertain | Refused) -> bool:
+        """True where no answer is to be expected; raises Unanswered where one is."""
+        now = time.monotonic()
+        since = self._untold.setdefault(channel, now)
+        if isinstance(ending, Refused) and not ending.of_app:
+            return True
+        if isinstance(ending, Uncertain) and now - since >= UNTOLD:
+            return True
+        raise Unanswered(ending)
 
     async def publish(self, person: str, view: Block) -> Result:
         """Show something in a person's Home."""
@@ -245,7 +264,7 @@ class Replies:
         id: str,  # noqa: A002
         until: float,
     ) -> Result:
-        return await self._ended(
+        posted = await self._ended(
             self._client.chat_postMessage(
                 channel=thread.channel,
                 thread_ts=thread.ts or None,
@@ -259,16 +278,18 @@ class Replies:
             key="ts",
             until=until,
         )
+        return replace(posted, hides=message.hides) if isinstance(posted, Posted) else posted
 
     async def _update(self, place: str, message: Rendered, *, until: float) -> Result:
         spot = Spot.parse(place)
-        return await self._ended(
+        shown = await self._ended(
             self._client.chat_update(
                 channel=spot.channel, ts=spot.ts, text=message.text, blocks=message.blocks
             ),
             key="ts",
             until=until,
         )
+        return replace(shown, hides=message.hides) if isinstance(shown, Posted) else shown
 
     def _page(self, thread: Thread, *, since: float, cursor: str) -> Coroutine[Any, Any, Any]:
         options: dict[str, Any] = {
@@ -312,10 +333,6 @@ class Replies:
         if isinstance(answer, AsyncSlackResponse):
             return cast("Answer", answer.data)
         return answer
-
-
-def _cut(result: Result) -> Result:
-    return replace(result, cut=True) if isinstance(result, Posted) else result
 
 
 def web_client(token: str, *, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:

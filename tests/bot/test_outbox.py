@@ -13,6 +13,7 @@ from bot.index import Index
 from bot.outbox import LOOK_AGAIN, SAVE_AGAIN, Outbox
 from bot.playground import MAX
 from bot.playground.messages import full_text
+from bot.playground.web_api import FaultKind
 from bot.turns import Thread, session_key, thread_of
 from tests.bot.owing import Desk, answer, question
 
@@ -374,6 +375,34 @@ async def test_what_a_card_does_not_show_is_written_down(
     await desk.owe(*posts.updates(asked, mark="again"))
     await desk.pay()
     assert (await stored(desk)).hidden == ((place,) if channel == "partners" else ())
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "shows"),
+    [
+        pytest.param("ratelimited", "", True, id="asked too often"),
+        pytest.param("refused", "invalid_auth", True, id="the token is replaced"),
+        pytest.param("refused", "internal_error", True, id="Slack says it has a fault"),
+        pytest.param("error", "", True, id="Slack has a fault"),
+        pytest.param("html", "", True, id="Slack answers with a page"),
+        pytest.param("refused", "missing_scope", False, id="this app may never ask"),
+        pytest.param("refused", "channel_not_found", False, id="no such channel"),
+    ],
+)
+async def test_a_card_waits_until_it_is_known_who_reads_it(
+    desk: Desk, kind: FaultKind, error: str, shows: bool
+):
+    """Nothing is withheld, and nothing shown, for as long as Slack only has to be asked again."""
+    asked = question(desk, desk.slack.workspace.channel("approvals").id)
+    desk.slack.fail("conversations.info", kind, seconds=1.0, error=error)
+    await desk.owe(posts.card(asked, asked.copies[0]), approvals=(asked,))
+    debt = await desk.pay()
+    assert bool(desk.slack.messages("approvals")) == (not shows)
+    assert (debt.wait is not None) == shows
+    await desk.pay()
+    [card] = desk.slack.messages("approvals")
+    assert ("Approve" in full_text(card)) == shows
+    assert (await stored(desk)).hidden == (() if shows else (asked.copies[0].channel,))
 
 
 async def stored(desk: Desk) -> Approval:

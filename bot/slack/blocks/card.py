@@ -44,7 +44,7 @@ from bot.slack.blocks.rendered import (
 from bot.slack.blocks.votes import VOTES_LIMIT, reasons
 from bot.slack.text import cut, escaped, visible
 
-WITHHELD = "This channel is shared with other companies, so the details are not shown here."
+WITHHELD = "Other companies may read this channel, so the details are not shown here."
 UNSAVED = (
     ":warning: This bot's memory is not saved to disk, or not kept when it is full: its store may "
     "forget this request."
@@ -85,14 +85,15 @@ def withheld(approval: Approval, *, now: int) -> Rendered:
     ending = _terms(approval) if is_open else outcome(approval)
     text = f"{mention(approval.requester)} asks for approval. {ending}"
     if not is_open:
-        return Rendered(text, [rich(asks), trusted(outcome(approval))])
+        return Rendered(text, [rich(asks), trusted(outcome(approval))], hides=True)
     value = encode(approval)
     row = [
         button("Show everything", action=SHOW, value=value, style="primary"),
         button("Reject", action=REJECT, value=value, style="danger"),
     ]
     buttons = actions(*row, block_id=f"decide:{approval.rev}")
-    return Rendered(text, [rich(asks), small(_terms(approval)), *_unsaved(approval), buttons])
+    shown = [rich(asks), small(_terms(approval)), *_unsaved(approval), buttons]
+    return Rendered(text, shown, hides=True)
 
 
 def around(approval: Approval, kin: Kin) -> list[Block]:

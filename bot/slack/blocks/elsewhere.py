@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.slack.blocks.rendered import Rendered, moment, plain, small
 from bot.turns import Thread
@@ -21,4 +22,4 @@ def elsewhere(pieces: Sequence[Rendered], home: Thread, *, sentence: str) -> lis
         thread = f", in the thread of {moment(int(float(home.ts) * 1000))}"
     belongs = small(f"This belongs into {channel}{thread}.")
     why = belongs | {"elements": [*belongs["elements"], plain(sentence)]}
-    return [Rendered(piece.text, [why, *piece.blocks]) for piece in pieces[:1]] + list(pieces[1:])
+    return [replace(p, blocks=[why, *p.blocks]) for p in pieces[:1]] + list(pieces[1:])

@@ -26,10 +26,14 @@ _MENTIONED = 20
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A message: what notifications and screen readers say (escaped), and the blocks."""
+    """A message: what notifications and screen readers say (escaped), and the blocks.
+
+    Where it `hides` what it asks about, nobody can approve that there.
+    """
 
     text: str
     blocks: Sequence[Block]
+    hides: bool = False
 
 
 def shortened(message: Rendered) -> Rendered:
@@ -39,7 +43,7 @@ def shortened(message: Rendered) -> Rendered:
     """
     rows = [block for block in message.blocks if block["type"] == "actions"]
     kept = [row | {"elements": [_elsewhere(each) for each in row["elements"]]} for row in rows]
-    return Rendered(message.text, [trusted(message.text), *kept])
+    return Rendered(message.text, [trusted(message.text), *kept], hides=True)
 
 
 def _elsewhere(element: Block) -> Block:

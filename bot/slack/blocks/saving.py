@@ -1,5 +1,7 @@
 """What is shown of a decision that only one server has yet."""
 
+from dataclasses import replace
+
 from bot.slack.blocks.rendered import Rendered, small
 
 SAVING = (
@@ -10,4 +12,5 @@ SAVING = (
 
 def saving(asked: Rendered) -> Rendered:
     """The question as it was, with its buttons: the decision may be lost with its server."""
-    return Rendered(f"Being saved. {asked.text}", [*asked.blocks, small(SAVING)])
+    text, blocks = f"Being saved. {asked.text}", [*asked.blocks, small(SAVING)]
+    return replace(asked, text=text, blocks=blocks)
