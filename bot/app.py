@@ -31,7 +31,7 @@ from agents.stock_price import HttpPrices, stock_price_agent
 from agents.summary import summary_agent
 from agents.support import support_agent
 from agents.time_off import time_off_agent
-from bot import doctor, logs, web
+from bot import logs, storage, web
 from bot.approvals.rules import book, usable
 from bot.desk import Desk, furnished
 from bot.embedded import EmbeddedStore
@@ -190,11 +190,11 @@ def ours(
     )
 
 
-async def store_findings(settings: Settings, *, wait: float) -> Sequence[doctor.Finding]:
+async def store_findings(settings: Settings, *, wait: float) -> Sequence[storage.Finding]:
     """What is wrong with the store; raises StoreUnavailable when it does not answer in time."""
     async with AsyncExitStack() as stack:
         client = await _connected(settings, stack, wait=wait)
-        return await doctor.look(client, doctor.demanded(settings), prefix=settings.key_prefix)
+        return await storage.look(client, storage.demanded(settings), prefix=settings.key_prefix)
 
 
 async def ask_model(settings: Settings) -> None:
@@ -209,7 +209,7 @@ async def ask_model(settings: Settings) -> None:
 async def _store(settings: Settings, stack: AsyncExitStack, *, wait: float = STORE_WAIT) -> Client:
     """A client of the store, which answers and may be used."""
     client = await _connected(settings, stack, wait=wait)
-    await doctor.check_store(client, doctor.demanded(settings), prefix=settings.key_prefix)
+    await storage.check_store(client, storage.demanded(settings), prefix=settings.key_prefix)
     return client
 
 
@@ -222,7 +222,7 @@ async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) 
         logs.warning("settings.unsafe", why="nobody checks that the store is the one it says it is")
     client = connect(url, connections=settings.connections, verify=settings.verified)
     stack.push_async_callback(client.aclose)
-    await doctor.wait_for_store(client, seconds=wait)
+    await storage.wait_for_store(client, seconds=wait)
     return client
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NoReturn, get_args
 
 from bot import app, console, logs
-from bot.checkup import Parts, examine
+from bot.doctor import Parts, examine
 from bot.errors import BotError, SettingsError
 from bot.playground import LocalSlack, rehearse, tickets
 from bot.playground.behind import Behind

@@ -11,7 +11,7 @@ from agents import (
     Slot,
     TicketSystem,
 )
-from bot import doctor, logs
+from bot import logs, storage
 from bot.approvals.board import Board, listed
 from bot.approvals.rules import Book, book, usable
 from bot.approvals.scene import Rules
@@ -123,7 +123,7 @@ def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace
     channel = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
     return Recall(
         index,
-        standing=partial(doctor.standing, store, doctor.demanded(settings)),
+        standing=partial(storage.standing, store, storage.demanded(settings)),
         tell=partial(emptied.tell, slack.replies, channel) if channel else None,
     )
 

@@ -1,269 +1,283 @@
-"""What is wrong with this deployment's store, one line each; also release's check.
+"""`python -m bot doctor`: asks every part whether it works, and says what to do where it does not.
 
-INFO is what is read. CONFIG says more where it may be asked, which many hosted servers forbid; what
-only it can tell is then said to be unknown.
+Each part is asked for itself, so that one fault hides no other.
 """
 
-import ssl
+import re
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
-
-from redis.asyncio import Redis, RedisCluster
-from redis.exceptions import AuthenticationError, RedisError, ResponseError
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
-from tenacity.wait import wait_exponential
-
-from bot import logs
-from bot.errors import StoreUnavailable, StoreUnsafe
-from bot.index import Index, Marker
-from bot.recall import Standing
-from bot.settings import Settings
-
-Client = Redis | RedisCluster
-
-OLDEST = 7
-"""The first major version whose scripts may run when memory is full."""
-CONFIG = ("maxmemory-policy", "save", "appendfsync")
-NO_EVICTION = (
-    "set maxmemory-policy to noeviction (on Heroku: heroku redis:maxmemory --policy noeviction)"
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
 )
-NEARLY_FULL = 0.8
-TOLD_FOR = 7 * 24 * 3600 * 1000
-"""Milliseconds for which it is told that a store was emptied."""
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+from typing import Literal
+
+import aiohttp
+
+from agents import Agent, InMemorySessionService, ModelError
+from bot import storage
+from bot.advice import advice
+from bot.approvals.policy import Person
+from bot.approvals.rules import book
+from bot.errors import BotError, SettingsError, SlackUnavailable
+from bot.needs import require_model, require_slack, require_store
+from bot.routing import GUIDE, resolved
+from bot.settings import REHEARSAL, Settings, variable
+from bot.slack import probe
+from bot.slack.manifest import SCOPES
+from bot.slack.people import person_of
+from bot.slack.workspace import Workspace, channel_id, workspace
+from bot.tickets.local import LocalTickets
+from bot.web import EVENTS
+
+WAIT = 5.0
+"""Seconds that each part is given to answer in."""
+
+WHERE_IT_IS = "It is the Bot User OAuth Token, under OAuth & Permissions."
+
+LEVELS: Mapping[str, Literal["ok", "warn", "wrong"]] = MappingProxyType(
+    {"refuse": "wrong", "warn": "warn", "note": "ok"}
+)
+"""What a finding about the store is for the bot."""
+
+_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
+_GROUP = re.compile(r"S[A-Z0-9]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing about the store: `refuse` stops the start, `warn` is logged, `note` is only told.
+    """How one part is: `wrong` means that the bot cannot do its work so."""
 
-    The text is a sentence without its capital and its full stop.
-    """
-
-    level: Literal["refuse", "warn", "note"]
+    level: Literal["ok", "warn", "wrong"]
+    part: str
     text: str
 
+    def __str__(self) -> str:
+        """One line for the operator."""
+        return f"{self.level:<6}{self.part:<10}{self.text}"
 
-@dataclass(frozen=True, slots=True)
-class Demands:
-    """What a deployment wants of its store.
 
-    In `production` an empty store is spoken of; `durable` refuses one that forgets when it
-    restarts; `connections` is how many this process may open; so many `replicas` are waited for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """How to reach what only the app puts together.
+
+    `store` says what is wrong with the store and raises BotError when it does not answer in `wait`
+    seconds, `model` has the model say something and raises ModelError, `agents` are all agents.
     """
 
-    production: bool = False
-    durable: bool = False
-    connections: int = 8
-    replicas: int = 0
+    store: Callable[..., Awaitable[Sequence[storage.Finding]]]
+    model: Callable[[Settings], Awaitable[None]]
+    agents: Callable[..., Sequence[Agent]]
 
 
-def demanded(settings: Settings) -> Demands:
-    """What the settings want of the store."""
-    return Demands(
-        production=bool(settings.dyno),
-        durable=settings.require_durable_store,
-        connections=settings.connections,
-        replicas=settings.store_replicas,
-    )
+async def examine(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
+    """Ask every part, in the order of need."""
+    for each in _settings(settings):
+        yield each
+    async for each in _store(settings, parts):
+        yield each
+    async with aiohttp.ClientSession() as session:
+        tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
+        agents = parts.agents(settings, session=session, tickets=tickets)
+        async for each in _slack(settings, session, agents):
+            yield each
+        async for each in _door(settings, session):
+            yield each
+    async for each in _model(settings, parts):
+        yield each
+    for sentence in advice(agents):
+        yield Finding("warn", "tool", sentence)
 
 
-def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
-    """What INFO and, under the names of `CONFIG`, the configuration tell of a store."""
-    yield from lasting(info, demands)
-    if demands.production and not info.get("db0"):
-        yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")
-    yield from _pressure(info, connections=demands.connections)
-
-
-def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
-    """What of it stays as it is until somebody changes it."""
-    version = str(info.get("valkey_version") or info.get("redis_version", "0"))
-    if int(version.partition(".")[0]) < OLDEST:
-        yield Finding(
-            "refuse", f"the store is version {version}; {OLDEST}.0 is the oldest possible"
-        )
-    if info.get("role", "master") != "master":
-        yield Finding("refuse", "the store is a replica and takes no writes")
-    if (there := info.get("connected_slaves", 0)) < demands.replicas:
-        told = f"COUNTERSIGN_STORE_REPLICAS wants {demands.replicas} and the store has {there}"
-        yield Finding("warn", f"{told}: nothing is shown as decided and nothing starts")
-    yield from _eviction(info)
-    yield from _persistence(info, durable=demands.durable)
-
-
-def forgets(info: Mapping[str, Any]) -> bool:
-    """Whether a store writes nothing to disk, as far as it tells."""
-    snapshots = info["save"] if "save" in info else info.get("rdb_saves")
-    return not (info.get("aof_enabled") or snapshots)
-
-
-def _eviction(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether the store may drop keys by itself: with a limit of memory today, or one of tomorrow.
-
-    Who has forbidden it drops nothing and says that it is full.
-    """
-    policy = info.get("maxmemory_policy") or info.get("maxmemory-policy")
-    if policy is None:
-        told = f"whether the store drops keys when it is full is not known: {NO_EVICTION}"
-        yield Finding("warn", told)
-    elif policy != "noeviction":
-        told = f"the store may drop approvals when it is full ({policy}): {NO_EVICTION}"
-        yield Finding("refuse", told)
-
-
-def _persistence(info: Mapping[str, Any], *, durable: bool) -> Iterator[Finding]:
-    """Whether what is written is still there after a restart."""
-    if info.get("aof_last_write_status", "ok") != "ok":
-        yield Finding("refuse", "the store cannot write its append-only file: is its disk full?")
-    if info.get("rdb_last_bgsave_status", "ok") != "ok":
-        yield Finding("refuse", "the store cannot write its snapshots: is its disk full?")
-    if info.get("aof_enabled"):
-        yield from _power_loss(info.get("appendfsync"))
-    elif forgets(info) and not info.get("connected_slaves"):
-        told = "the store forgets everything when it restarts: it writes nothing to disk"
-        yield Finding("refuse" if durable else "warn", told)
-    else:
-        yield Finding("warn", "the store loses what came after its last snapshot when it restarts")
-
-
-def _power_loss(appendfsync: str | None) -> Iterator[Finding]:
-    """What a power loss takes away, whatever the process survives."""
-    match appendfsync:
-        case "always":
-            return
-        case "no":
-            told = "the store leaves to its system when to write to disk (appendfsync no)"
-            yield Finding("warn", f"{told}: a power loss takes the last half minute away")
-        case "everysec":
-            told = (
-                "a power loss, or a kill while its disk is slow, takes the store's last second away"
-            )
-            yield Finding("note", f"{told} (appendfsync everysec); with always nothing is lost")
-        case _:
-            told = "the store does not tell how often it writes to disk"
-            yield Finding("note", f"{told}: with appendfsync always a power loss takes nothing")
-
-
-def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]:
-    """Whether the store is running out of something, or has."""
-    if info.get("evicted_keys"):
-        yield Finding("warn", f"the store has dropped {info['evicted_keys']} keys by itself")
-    used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
-    if limit and used > limit * NEARLY_FULL:
-        told = f"the store uses {100 * used // limit} % of its memory"
-        full = used >= limit
-        yield Finding("refuse", f"{told} and takes nothing more") if full else Finding("warn", told)
-    clients, most = info.get("connected_clients", 0), info.get("maxclients", 0)
-    if most:
-        level = "warn" if clients + connections > most else "note"
-        told = f"the store has {clients} of its {most} connections in use"
-        yield Finding(level, f"{told}; this process opens {connections} at the most")
-
-
-async def wait_for_store(client: Client, *, seconds: float) -> None:
-    """Ask the store until it answers.
-
-    Raises StoreUnavailable after `seconds`, or at once when it refuses the password or does not
-    prove that it is the one.
-    """
-    try:
-        async for attempt in AsyncRetrying(
-            stop=stop_after_delay(seconds),
-            wait=wait_exponential(multiplier=0.1, max=3),
-            retry=retry_if_exception(_passes),
-            reraise=True,
-        ):
-            with attempt:
-                await client.ping()  # pyright: ignore[reportUnknownMemberType] - redis-py
-    except AuthenticationError:
-        raise StoreUnavailable("The store refuses the password in REDIS_URL.") from None
-    except (RedisError, OSError) as error:
-        if doubt := _doubt(error):
-            raise StoreUnavailable(
-                f"The store of REDIS_URL does not prove that it is the one ({doubt.verify_message})"
-                " and was told nothing: add ?ssl_ca_certs=FILE with its authority, or, where it"
-                " signs for itself, set COUNTERSIGN_STORE_VERIFY=false."
-            ) from None
-        raise StoreUnavailable(
-            f"The store of REDIS_URL does not answer ({logs.masked(str(error))})."
-        ) from error
-
-
-def _passes(error: BaseException) -> bool:
-    """Whether what went wrong may be over soon."""
-    return not (isinstance(error, AuthenticationError) or _doubt(error))
-
-
-def _doubt(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """What is wrong with the store's certificate, when that is why there is no connection."""
-    while error and not isinstance(error, ssl.SSLCertVerificationError):
-        error = error.__cause__ or error.__context__
-    return error
-
-
-async def check_store(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
-    """Look at a store that answers: log what is to be warned of, and return what was found.
-
-    Raises StoreUnsafe when the store must not be used.
-    """
-    found = await look(client, demands, prefix=prefix)
-    for each in found:
-        if each.level != "note":
-            logs.warning("store.unsafe", finding=each.text)
-    if refused := "; ".join(each.text for each in found if each.level == "refuse"):
-        raise StoreUnsafe(f"{refused[:1].upper()}{refused[1:]}.")
-    return found
-
-
-async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
-    """What there is to say of a store that answers, clocks and what it remembers included."""
-    info = await told_by(client)
-    seconds, _ = await client.time()  # pyright: ignore[reportUnknownMemberType] - redis-py
-    marker = await Index(client, prefix=prefix).marker()
-    return [
-        *findings(info, demands),
-        *_skew(seconds),
-        *_emptied(marker, now=seconds * 1000),
+def _settings(settings: Settings) -> Iterator[Finding]:
+    """Whether anything is missing."""
+    complaints = [
+        text
+        for require in (require_slack, require_store, require_model)
+        if (text := _complaint(require, settings))
     ]
+    for text in complaints:
+        yield Finding("wrong", "settings", text)
+    if not complaints:
+        names = ", ".join(sorted(map(variable, settings.model_fields_set)))
+        yield Finding("ok", "settings", f"Nothing is missing. Said are: {names}.")
 
 
-async def told_by(client: Client) -> dict[str, Any]:
-    """INFO, and what of `CONFIG` the store is willing to tell."""
-    info = await client.info()  # pyright: ignore[reportUnknownMemberType] - redis-py
+def _complaint(require: Callable[[Settings], None], settings: Settings) -> str:
     try:
-        config = await client.config_get(*CONFIG)  # pyright: ignore[reportUnknownMemberType]
-    except ResponseError:
-        return {**info}
-    return {**info, **{str(_text(name)): _text(value) for name, value in config.items()}}
+        require(settings)
+    except SettingsError as error:
+        return str(error)
+    return ""
 
 
-async def standing(client: Client, demands: Demands) -> Standing:
-    """How a store keeps what it is given, now; raises StoreUnavailable."""
+async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
+    """Whether the store answers, keeps what it is given, and has room."""
+    if settings.redis_url is None:
+        yield Finding("ok", "store", f"Embedded, in the folder {settings.data_dir}.")
+        return
     try:
-        info = await told_by(client)
-    except (RedisError, OSError) as error:
-        raise StoreUnavailable(f"The store does not answer ({type(error).__name__}).") from error
-    wrong = [each for each in lasting(info, demands) if each.level != "note"]
-    refused = any(each.level == "refuse" for each in wrong)
-    return Standing(forgets(info) or refused, frozenset(each.text for each in wrong))
+        found = await parts.store(settings, wait=WAIT)
+    except BotError as error:
+        yield Finding("wrong", "store", f"{error} Check REDIS_URL.")
+        return
+    if all(each.level == "note" for each in found):
+        yield Finding("ok", "store", "It answers and keeps what it is given.")
+    for each in found:
+        level = LEVELS[each.level]
+        yield Finding(level, "store", f"{each.text[:1].upper()}{each.text[1:]}.")
 
 
-def _text(value: bytes | str | None) -> str | None:
-    return value.decode() if isinstance(value, bytes) else value
+async def _slack(
+    settings: Settings, session: aiohttp.ClientSession, agents: Sequence[Agent]
+) -> AsyncIterator[Finding]:
+    """Whether the workspace knows us, lets us do our work, and has whom and what we name."""
+    if settings.slack_bot_token is None:
+        return
+    try:
+        found = await workspace(settings, session, wait=WAIT)
+    except (SettingsError, SlackUnavailable) as error:
+        where = f" {WHERE_IT_IS}" if "SLACK_BOT_TOKEN" in str(error) else ""
+        yield Finding("wrong", "slack", f"{error}{where}")
+        return
+    yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
+    yield _scopes(found)
+    async for each in _socket(settings, found):
+        yield each
+    for each in _routes(settings, found, agents):
+        yield each
+    async for each in _deciders(settings, found, agents):
+        yield each
 
 
-def _skew(store_seconds: int) -> Iterator[Finding]:
-    """Slack's signatures are checked by this machine's clock, deadlines by the store's."""
-    apart = abs(time.time() - store_seconds)
-    if apart > 5:
-        yield Finding("warn", f"this machine's clock and the store's are {apart:.0f} s apart")
+def _scopes(found: Workspace) -> Finding:
+    missing = [scope for scope in SCOPES if scope not in found.scopes]
+    if not missing:
+        return Finding("ok", "scopes", "The token has all that the manifest asks for.")
+    how = "Add them under OAuth & Permissions and install the app again."
+    return Finding("wrong", "scopes", f"The token lacks {', '.join(missing)}. {how}")
 
 
-def _emptied(marker: Marker | None, *, now: int) -> Iterator[Finding]:
-    """Whether everything was lost not long ago."""
-    if marker and marker.emptied and now - marker.emptied < TOLD_FOR:
-        noticed = datetime.fromtimestamp(marker.emptied / 1000, UTC).isoformat(timespec="seconds")
-        yield Finding("warn", f"the store was emptied, noticed at {noticed}: all before is lost")
+async def _socket(settings: Settings, found: Workspace) -> AsyncIterator[Finding]:
+    token = settings.slack_app_token
+    if token is None:
+        return
+    try:
+        code = await probe.socket(found.client, app_token=token.get_secret_value())
+    except (aiohttp.ClientError, TimeoutError) as error:
+        code = type(error).__name__
+    how = "Make one under Basic Information, App-Level Tokens, with connections:write."
+    if code:
+        yield Finding("wrong", "socket", f"Slack refuses SLACK_APP_TOKEN: {code}. {how}")
+    else:
+        yield Finding("ok", "socket", "Slack opens a websocket for SLACK_APP_TOKEN.")
+
+
+def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> Iterator[Finding]:
+    """Whether agents and channels that the settings name are there."""
+    names = [GUIDE, *(agent.name for agent in agents)]
+    try:
+        routes = resolved(settings.routes, agents=names, channels=found.channels)
+    except SettingsError as error:
+        yield Finding("wrong", "routes", f"{error} See COUNTERSIGN_ROUTES.")
+        return
+    if not routes:
+        text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
+        yield Finding("warn", "routes", text)
+    for setting in ("approvers_channel", "audit_channel"):
+        try:
+            channel_id(getattr(settings, setting), found.channels, setting=setting)
+        except SettingsError as error:
+            yield Finding("wrong", "routes", f"{error} Perhaps we are not in it.")
+
+
+async def _deciders(
+    settings: Settings, found: Workspace, agents: Sequence[Agent]
+) -> AsyncIterator[Finding]:
+    """Whether there is somebody to decide, and Slack knows who that is."""
+    try:
+        names = {*book(settings, agents).names, *chain(*settings.approver_roles.values())}
+        groups = await _groups(names, found)
+        policies = book(settings, agents, groups=groups)
+    except SettingsError as error:
+        yield Finding("wrong", "policies", str(error))
+        return
+    for complaint in policies.complaints:
+        text = f"{complaint.text[:1].upper()}{complaint.text[1:]}."
+        yield Finding("warn", "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
+    for name in sorted({*policies.names, *settings.approvers}):
+        if why := await _unable(name, found):
+            yield Finding("warn", "policies", f"{name} cannot decide: {why}.")
+
+
+async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequence[str]]:
+    """The members of the user groups among these names, as far as Slack knows."""
+    told = {each: await found.replies.group(each) for each in names if _GROUP.fullmatch(each)}
+    return {each: members for each, members in told.items() if isinstance(members, tuple)}
+
+
+async def _unable(name: str, found: Workspace) -> str:
+    """Why somebody who is named cannot decide; empty when they can."""
+    if _GROUP.fullmatch(name):
+        members = await found.replies.group(name)
+        known = isinstance(members, tuple)
+        empty = "nobody is in this user group" if not members else ""
+        return empty if known else "Slack does not know this user group"
+    if not _PERSON.fullmatch(name):
+        return ""
+    told = await found.replies.user(name)
+    if not isinstance(told, Mapping):
+        return "Slack does not know this person"
+    return _barred(person_of(told), team=found.identity.team)
+
+
+def _barred(person: Person, *, team: str) -> str:
+    if person.deleted:
+        return "the account is deactivated"
+    if person.is_bot:
+        return "this is an app"
+    ours = person.team == team and not person.is_stranger
+    return "" if ours else "this is somebody of another company"
+
+
+async def _door(settings: Settings, session: aiohttp.ClientSession) -> AsyncIterator[Finding]:
+    """Whether the running bot takes what is signed with our secret."""
+    secret = settings.slack_signing_secret
+    if secret is None:
+        return
+    url = (settings.public_url or f"http://127.0.0.1:{settings.port}").rstrip("/") + EVENTS
+    try:
+        status = await probe.signed(
+            session, url, secret=secret.get_secret_value(), timestamp=int(time.time())
+        )
+    except (aiohttp.ClientError, TimeoutError):
+        text = f"Nobody answers at {url}: start the bot, and ask again."
+        yield Finding("warn", "secret", text)
+        return
+    if status == 200:
+        yield Finding("ok", "secret", f"{url} takes what SLACK_SIGNING_SECRET signs.")
+    else:
+        how = "Does the bot there run with this SLACK_SIGNING_SECRET (Basic Information)?"
+        yield Finding("wrong", "secret", f"{url} refuses what it signs, with {status}. {how}")
+
+
+async def _model(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
+    """Whether the model answers."""
+    if settings.model == REHEARSAL:
+        yield Finding("ok", "model", "The rehearsal model, which is no LLM.")
+        return
+    if not (settings.gemini_api_key or settings.vertexai):
+        return
+    try:
+        await parts.model(settings)
+    except ModelError as error:
+        yield Finding("wrong", "model", f"{error} Check MODEL and GEMINI_API_KEY.")
+    else:
+        yield Finding("ok", "model", f"{settings.model} answers.")

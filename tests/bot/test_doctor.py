@@ -1,191 +1,178 @@
-"""What is wrong with a store, from what its INFO and its configuration say."""
+"""The doctor: what each part says when it is asked, against a real store and the local Slack."""
 
-import asyncio
-import logging
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
-from redis.asyncio import Redis
 
-from agents.runtime.slot.redis import connect
-from bot.doctor import Demands, check_store, findings, forgets, look, told_by, wait_for_store
-from bot.errors import StoreUnavailable, StoreUnsafe
-from bot.index import Index
-from tests.agents.slot.servers import server
+from bot import app, doctor
+from bot.cli import main
+from bot.doctor import Finding, Parts, examine
+from bot.playground import LocalSlack
+from bot.settings import Settings
+from tests.conftest import unused_port
+from tests.stories.conftest import office_settings, running
 
-GOOD = {
-    "redis_version": "7.2.4",
-    "role": "master",
-    "db0": {"keys": 3},
-    "maxmemory": 50_000_000,
-    "maxmemory_policy": "noeviction",
-    "used_memory": 1_000_000,
-    "aof_enabled": 1,
-    "aof_last_write_status": "ok",
-    "rdb_last_bgsave_status": "ok",
-    "evicted_keys": 0,
-    "appendfsync": "always",
-}
-ANYWHERE = Demands()
-DYNO = Demands(production=True)
-STRICT = Demands(production=True, durable=True)
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch):
+    """What does not answer is given up soon."""
+    monkeypatch.setattr(doctor, "WAIT", 0.3)
+
+
+@pytest.fixture
+async def slack() -> AsyncIterator[LocalSlack]:
+    """A Slack on this machine."""
+    async with LocalSlack() as workspace:
+        yield workspace
+
+
+@pytest.fixture
+def settings(slack: LocalSlack, store_url: str, tmp_path: Path) -> Settings:
+    """The settings of a bot with which all is well."""
+    return office_settings(slack, store_url, tmp_path, port=unused_port())
+
+
+async def found(settings: Settings, *, part: str = "") -> list[Finding]:
+    """What is found, of one part or of all."""
+    parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
+    return [each async for each in examine(settings, parts) if part in ("", each.part)]
+
+
+async def test_all_is_well(settings: Settings):
+    """A bot that runs with these settings: nothing is wrong, every part is asked."""
+    async with running(settings):
+        told = await found(settings)
+    assert {each.part for each in told} == {
+        *("settings", "store", "slack", "scopes", "secret", "model")
+    }
+    assert [str(each) for each in told if each.level == "wrong"] == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "demands", "expected"),
+    ("part", "given", "level", "words"),
     [
-        pytest.param({}, STRICT, [], id="a good store is not spoken of"),
-        pytest.param({"redis_version": "6.2.6"}, ANYWHERE, ["refuse"], id="too old"),
-        pytest.param({"valkey_version": "9.1.2"}, STRICT, [], id="valkey"),
-        pytest.param({"role": "slave"}, ANYWHERE, ["refuse"], id="a replica"),
-        pytest.param({"maxmemory_policy": "allkeys-lru"}, DYNO, ["refuse"], id="evicts on a dyno"),
-        pytest.param({"maxmemory_policy": "volatile-lru"}, ANYWHERE, ["refuse"], id="elsewhere"),
         pytest.param(
-            {"maxmemory_policy": "volatile-ttl", "maxmemory": 0},
-            ANYWHERE,
-            ["refuse"],
-            id="would evict, were there a limit",
+            "settings", {"slack_signing_secret": None}, "wrong", "SLACK_SIGNING_SECRET", id="half"
         ),
-        pytest.param({"maxmemory_policy": None}, ANYWHERE, ["warn"], id="eviction is not known"),
+        pytest.param("settings", {"model": "x"}, "wrong", "GEMINI_API_KEY", id="no model"),
         pytest.param(
-            {"maxmemory_policy": None, "maxmemory-policy": "noeviction"},
-            ANYWHERE,
-            [],
-            id="only CONFIG tells of eviction",
+            "store", {"redis_url": "redis://127.0.0.1:9/0"}, "wrong", "REDIS_URL", id="no store"
         ),
-        pytest.param({"aof_enabled": 0}, DYNO, ["warn"], id="forgets"),
-        pytest.param({"aof_enabled": 0}, STRICT, ["refuse"], id="forgets and must not"),
-        pytest.param({"aof_enabled": 0, "rdb_saves": 3}, STRICT, ["warn"], id="snapshots only"),
+        pytest.param("store", {"redis_url": None}, "ok", "Embedded", id="the embedded store"),
         pytest.param(
-            {"aof_enabled": 0, "rdb_saves": 0, "save": "3600 1"},
-            STRICT,
-            ["warn"],
-            id="snapshots to come",
+            "slack", {"slack_bot_token": "xoxb-another"}, "wrong", "invalid_auth", id="a token"
         ),
         pytest.param(
-            {"aof_enabled": 0, "rdb_saves": 3, "save": ""},
-            STRICT,
-            ["refuse"],
-            id="snapshots no more",
+            "slack",
+            {"slack_api_url": "http://127.0.0.1:9/api/"},
+            "wrong",
+            "does not answer",
+            id="no Slack",
         ),
         pytest.param(
-            {"aof_enabled": 0, "connected_slaves": 1}, STRICT, ["warn"], id="a replica remembers"
+            "socket", {"slack_app_token": "xapp-other"}, "wrong", "invalid_auth", id="app token"
         ),
-        pytest.param({"appendfsync": "everysec"}, STRICT, ["note"], id="once a second"),
-        pytest.param({"appendfsync": "no"}, STRICT, ["warn"], id="whenever the system likes"),
-        pytest.param({"appendfsync": None}, STRICT, ["note"], id="nobody knows how often"),
-        pytest.param({"aof_last_write_status": "err"}, ANYWHERE, ["refuse"], id="its disk is full"),
-        pytest.param({"rdb_last_bgsave_status": "err"}, ANYWHERE, ["refuse"], id="no snapshot"),
-        pytest.param({"evicted_keys": 4}, ANYWHERE, ["warn"], id="has dropped keys"),
-        pytest.param({"used_memory": 45_000_000}, DYNO, ["warn"], id="nearly full"),
-        pytest.param({"used_memory": 49_999_999}, DYNO, ["warn"], id="all but full"),
-        pytest.param({"used_memory": 50_000_000}, DYNO, ["refuse"], id="full"),
-        pytest.param({"used_memory": 52_000_000}, DYNO, ["refuse"], id="more than full"),
         pytest.param(
-            {"connected_clients": 15, "maxclients": 20}, DYNO, ["warn"], id="no room for us"
+            "socket", {"slack_app_token": "xapp-local-workspace"}, "ok", "websocket", id="socket"
         ),
-        pytest.param({"connected_clients": 12, "maxclients": 20}, DYNO, ["note"], id="room for us"),
-        pytest.param({}, Demands(replicas=1), ["warn"], id="no replica to wait for"),
-        pytest.param({"connected_slaves": 1}, Demands(replicas=1), [], id="a replica to wait for"),
-        pytest.param({"db0": None}, DYNO, ["warn"], id="empty"),
-        pytest.param({"db0": None}, ANYWHERE, [], id="empty, as a new one is"),
+        pytest.param(
+            "routes", {"routes": {"#expenses": "nobody"}}, "wrong", "'nobody'", id="no such agent"
+        ),
+        pytest.param("routes", {"routes": {}}, "warn", "COUNTERSIGN_ROUTES", id="no routes"),
+        pytest.param(
+            "routes", {"approvers_channel": "#nowhere"}, "wrong", "#nowhere", id="no such channel"
+        ),
+        pytest.param("policies", {"approvers": []}, "warn", "no default", id="nobody decides"),
+        pytest.param(
+            "policies", {"approvers": ["U0NOBODY001"]}, "warn", "does not know this person", id="?"
+        ),
+        pytest.param(
+            "policies", {"approvers": ["U0PARTNPAT1"]}, "warn", "another company", id="outsider"
+        ),
+        pytest.param("policies", {"approvers": ["U0LOCALBOT1"]}, "warn", "an app", id="a bot"),
+        pytest.param(
+            "policies", {"approvers": ["S0NOSUCHGRP"]}, "warn", "this user group", id="no group"
+        ),
+        pytest.param(
+            "policies",
+            {"approval_policies": {"*.reimburse": {"approvers": ["S0LOCALMGR1"], "quorum": 9}}},
+            "warn",
+            "9 people have to agree, and 2 can",
+            id="a user group that is too small",
+        ),
+        pytest.param(
+            "policies",
+            {
+                "approver_roles": {"a": ["a"]},
+                "approval_policies": {"*": {"approvers": ["a", "U0LOCALMAX1"]}},
+            },
+            "warn",
+            "stands for nobody",
+            id="a role that leads nowhere",
+        ),
+        pytest.param("secret", {}, "warn", "Nobody answers", id="the bot does not run"),
+        pytest.param("model", {}, "ok", "no LLM", id="rehearsal"),
+        pytest.param(
+            "model",
+            {
+                "model": "gemini-x",
+                "gemini_api_key": "k",
+                "gemini_base_url": "http://127.0.0.1:9",
+                "model_fallbacks": [],
+            },
+            "wrong",
+            "MODEL",
+            id="no model answers",
+        ),
     ],
 )
-def test_findings(changes, demands, expected):
-    """Each finding of the table refuses, warns or notes as the store's promises require."""
-    found = findings({**GOOD, **changes}, demands)
-    assert [each.level for each in found] == expected
+async def test_what_is_said_of_a_part(
+    settings: Settings, part: str, given: dict[str, Any], level: str, words: str
+):
+    """A fault is found where it is, and the line says what to look at."""
+    changed = Settings.read(**{**settings.model_dump(), **given})
+    told = await found(changed, part=part)
+    assert [each.level for each in told] == [level]
+    assert words in told[0].text
 
 
-async def test_a_real_store_is_looked_at(store_url, caplog):
-    """The check reads a real server's INFO, and what is wrong is logged and returned."""
-    async with Redis.from_url(store_url) as client:
-        with caplog.at_level(logging.WARNING, logger="countersign"):
-            found = await check_store(client, DYNO, prefix="b:")
-    assert [each.text for each in found if each.level != "note"] == [
-        record.fields["finding"] for record in caplog.records if record.msg == "store.unsafe"
-    ]
+async def test_scopes_that_are_missing(slack: LocalSlack, settings: Settings):
+    """Each one is named, and how to get it."""
+    slack.web_api.scopes = [s for s in slack.web_api.scopes if s not in ("chat:write", "im:read")]
+    [told] = await found(settings, part="scopes")
+    assert (told.level, "chat:write, im:read" in told.text) == ("wrong", True)
 
 
-@pytest.mark.parametrize(
-    ("options", "remembers"),
-    [
-        pytest.param(["--appendonly", "yes"], True, id="an append-only file"),
-        pytest.param(["--save", "3600 1"], True, id="snapshots, none made yet"),
-        pytest.param([], False, id="neither"),
-    ],
-)
-async def test_a_real_store_tells_whether_it_writes_to_disk(options, remembers):
-    """What CONFIG says of snapshots counts before the first one is made."""
-    with server(*options) as url:
-        async with Redis.from_url(url) as client:
-            assert forgets(await told_by(client)) is not remembers
+async def test_a_deactivated_approver(slack: LocalSlack, settings: Settings):
+    """Whoever left cannot decide."""
+    people = slack.workspace.people
+    leaver = people[settings.approvers[0]]
+    people[leaver.id] = replace(leaver, deleted=True)
+    [told] = await found(settings, part="policies")
+    assert told.text == f"{leaver.id} cannot decide: the account is deactivated."
 
 
-async def test_a_store_that_forbids_config_is_asked_all_the_same():
-    """Where CONFIG is forbidden, INFO is what is known: eviction is, how often it syncs is not."""
-    with server("--appendonly", "yes", "--rename-command", "CONFIG", "") as url:
-        async with connect(url) as client:
-            found = await check_store(client, STRICT, prefix="b:")
-    assert [each.text.partition(":")[0] for each in found if "disk" in each.text] == [
-        "the store does not tell how often it writes to disk"
-    ]
-    assert not any("maxmemory" in each.text for each in found)
+async def test_a_group_that_decides(settings: Settings):
+    """A user group with people in it is fine."""
+    changed = settings.model_copy(update={"approvers": ("S0LOCALMGR1",)})
+    assert await found(changed, part="policies") == []
 
 
-@pytest.mark.parametrize(
-    "policy", ["allkeys-lru", "volatile-lru", "volatile-ttl", "allkeys-random"]
-)
-async def test_a_store_that_may_drop_approvals_is_refused(policy):
-    """Whether or not there is a limit of memory today; the sentence says what to do."""
-    with server("--maxmemory-policy", policy) as url:
-        async with connect(url) as client:
-            todo = r"heroku redis:maxmemory --policy noeviction"
-            with pytest.raises(StoreUnsafe, match=rf"drop approvals.*{policy}.*{todo}"):
-                await check_store(client, ANYWHERE, prefix="b:")
+async def test_another_signing_secret(settings: Settings):
+    """The bot that runs was started with another secret: Slack's requests would be refused too."""
+    other = Settings.read(**{**settings.model_dump(), "slack_signing_secret": "another"})
+    async with running(other):
+        [told] = await found(settings, part="secret")
+    assert (told.level, "401" in told.text) == ("wrong", True)
 
 
-async def test_a_store_that_forgets_is_refused_on_request(store_url):
-    """With `durable`, a server that keeps nothing stops the start with one sentence."""
-    async with Redis.from_url(store_url) as client:
-        await client.config_set("appendonly", "no")
-        with pytest.raises(StoreUnsafe, match=r"^The store forgets everything.*\.$"):
-            await check_store(client, STRICT, prefix="b:")
-
-
-async def test_that_a_store_was_emptied_is_told(store_url):
-    """Whoever remembers another mark makes a note of it in the store, and the doctor reads it."""
-    async with connect(store_url) as client:
-        index = Index(client)
-        seen = await index.mark(None)
-        assert not any("emptied" in each.text for each in await look(client, DYNO, prefix="b:"))
-        await client.flushall()
-        await index.mark(seen.since)
-        told = [
-            each.level for each in await look(client, DYNO, prefix="b:") if "emptied" in each.text
-        ]
-    assert told == ["warn"]
-
-
-async def test_a_store_that_is_not_there(free_port):
-    """Waiting for a store that never answers ends with a sentence about REDIS_URL."""
-    async with Redis.from_url(f"redis://127.0.0.1:{free_port}/0") as client:
-        with pytest.raises(StoreUnavailable, match="REDIS_URL does not answer"):
-            await wait_for_store(client, seconds=0.3)
-
-
-async def test_a_store_that_is_full_of_connections_is_waited_for():
-    """Those of the release before are still there at a deploy; when one goes there is room."""
-    with server("--maxclients", "2") as url:
-        others = [await Redis.from_url(url).client() for _ in range(2)]
-        for other in others:
-            await other.ping()
-        async with connect(url, connections=1) as client:
-            waiting = asyncio.create_task(wait_for_store(client, seconds=10))
-            with pytest.raises(StoreUnavailable, match="max number of clients"):
-                async with connect(url, connections=1) as hasty:
-                    await wait_for_store(hasty, seconds=0.1)
-            assert not waiting.done()
-            for other in others:
-                await other.aclose()
-                await other.connection_pool.disconnect()
-            await asyncio.wait_for(waiting, 10)
+def test_the_exit_status_tells(monkeypatch: pytest.MonkeyPatch, capsys, tmp_path: Path):
+    """Nothing is configured: the first line says what is missing, and the status is 1."""
+    monkeypatch.chdir(tmp_path)
+    with contextlib.suppress(SystemExit):
+        assert main(["doctor"]) == 1
+    assert capsys.readouterr().out.startswith("wrong settings")

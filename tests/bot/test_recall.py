@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from agents.runtime.slot.redis import connect
-from bot import doctor, recall
+from bot import recall, storage
 from bot.errors import StoreUnavailable
 from bot.index import Client, Index
 from bot.recall import Recall, Standing
@@ -40,7 +40,7 @@ async def saved() -> Standing:
 
 def standing_of(client: Client) -> partial[Coroutine[None, None, Standing]]:
     """What asks this very store."""
-    return partial(doctor.standing, client, doctor.Demands())
+    return partial(storage.standing, client, storage.Demands())
 
 
 class Told:
@@ -133,7 +133,7 @@ async def test_it_looks_again_and_again_whatever_the_store_does(store_url, monke
 
     async with connect(store_url) as client:
         watch = Recall(
-            Index(client), standing=partial(doctor.standing, client, doctor.Demands()), tell=tell
+            Index(client), standing=partial(storage.standing, client, storage.Demands()), tell=tell
         )
         await watch.look()
         running = asyncio.create_task(watch.run(stopping))
@@ -157,7 +157,7 @@ async def test_whether_it_is_saved_is_looked_up_anew(options, unsaved):
     with server(*options) as url:
         async with connect(url) as client:
             watch = Recall(
-                Index(client), standing=partial(doctor.standing, client, doctor.Demands())
+                Index(client), standing=partial(storage.standing, client, storage.Demands())
             )
             await watch.look()
             assert watch.unsaved is unsaved

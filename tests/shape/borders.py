@@ -14,7 +14,7 @@ IMPORTERS = {
     "slack_sdk": ("bot/slack/", "bot/web.py", "bot/app.py"),
     "redis": (
         *(f"agents/runtime/slot/{noun}.py" for noun in ("redis", "store", "line")),
-        *("bot/index/", "bot/doctor.py", "bot/app.py"),
+        *("bot/index/", "bot/storage.py", "bot/app.py"),
     ),
     "apscheduler": ("bot/clock.py",),
 }

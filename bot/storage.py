@@ -1,0 +1,269 @@
+"""What is wrong with this deployment's store, one line each; also release's check.
+
+INFO is what is read. CONFIG says more where it may be asked, which many hosted servers forbid; what
+only it can tell is then said to be unknown.
+"""
+
+import ssl
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from redis.asyncio import Redis, RedisCluster
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
+from tenacity.wait import wait_exponential
+
+from bot import logs
+from bot.errors import StoreUnavailable, StoreUnsafe
+from bot.index import Index, Marker
+from bot.recall import Standing
+from bot.settings import Settings
+
+Client = Redis | RedisCluster
+
+OLDEST = 7
+"""The first major version whose scripts may run when memory is full."""
+CONFIG = ("maxmemory-policy", "save", "appendfsync")
+NO_EVICTION = (
+    "set maxmemory-policy to noeviction (on Heroku: heroku redis:maxmemory --policy noeviction)"
+)
+NEARLY_FULL = 0.8
+TOLD_FOR = 7 * 24 * 3600 * 1000
+"""Milliseconds for which it is told that a store was emptied."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing about the store: `refuse` stops the start, `warn` is logged, `note` is only told.
+
+    The text is a sentence without its capital and its full stop.
+    """
+
+    level: Literal["refuse", "warn", "note"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What a deployment wants of its store.
+
+    In `production` an empty store is spoken of; `durable` refuses one that forgets when it
+    restarts; `connections` is how many this process may open; so many `replicas` are waited for.
+    """
+
+    production: bool = False
+    durable: bool = False
+    connections: int = 8
+    replicas: int = 0
+
+
+def demanded(settings: Settings) -> Demands:
+    """What the settings want of the store."""
+    return Demands(
+        production=bool(settings.dyno),
+        durable=settings.require_durable_store,
+        connections=settings.connections,
+        replicas=settings.store_replicas,
+    )
+
+
+def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
+    """What INFO and, under the names of `CONFIG`, the configuration tell of a store."""
+    yield from lasting(info, demands)
+    if demands.production and not info.get("db0"):
+        yield Finding("warn", "the store is empty: it is new, or it has lost everything it had")
+    yield from _pressure(info, connections=demands.connections)
+
+
+def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
+    """What of it stays as it is until somebody changes it."""
+    version = str(info.get("valkey_version") or info.get("redis_version", "0"))
+    if int(version.partition(".")[0]) < OLDEST:
+        yield Finding(
+            "refuse", f"the store is version {version}; {OLDEST}.0 is the oldest possible"
+        )
+    if info.get("role", "master") != "master":
+        yield Finding("refuse", "the store is a replica and takes no writes")
+    if (there := info.get("connected_slaves", 0)) < demands.replicas:
+        told = f"COUNTERSIGN_STORE_REPLICAS wants {demands.replicas} and the store has {there}"
+        yield Finding("warn", f"{told}: nothing is shown as decided and nothing starts")
+    yield from _eviction(info)
+    yield from _persistence(info, durable=demands.durable)
+
+
+def forgets(info: Mapping[str, Any]) -> bool:
+    """Whether a store writes nothing to disk, as far as it tells."""
+    snapshots = info["save"] if "save" in info else info.get("rdb_saves")
+    return not (info.get("aof_enabled") or snapshots)
+
+
+def _eviction(info: Mapping[str, Any]) -> Iterator[Finding]:
+    """Whether the store may drop keys by itself: with a limit of memory today, or one of tomorrow.
+
+    Who has forbidden it drops nothing and says that it is full.
+    """
+    policy = info.get("maxmemory_policy") or info.get("maxmemory-policy")
+    if policy is None:
+        told = f"whether the store drops keys when it is full is not known: {NO_EVICTION}"
+        yield Finding("warn", told)
+    elif policy != "noeviction":
+        told = f"the store may drop approvals when it is full ({policy}): {NO_EVICTION}"
+        yield Finding("refuse", told)
+
+
+def _persistence(info: Mapping[str, Any], *, durable: bool) -> Iterator[Finding]:
+    """Whether what is written is still there after a restart."""
+    if info.get("aof_last_write_status", "ok") != "ok":
+        yield Finding("refuse", "the store cannot write its append-only file: is its disk full?")
+    if info.get("rdb_last_bgsave_status", "ok") != "ok":
+        yield Finding("refuse", "the store cannot write its snapshots: is its disk full?")
+    if info.get("aof_enabled"):
+        yield from _power_loss(info.get("appendfsync"))
+    elif forgets(info) and not info.get("connected_slaves"):
+        told = "the store forgets everything when it restarts: it writes nothing to disk"
+        yield Finding("refuse" if durable else "warn", told)
+    else:
+        yield Finding("warn", "the store loses what came after its last snapshot when it restarts")
+
+
+def _power_loss(appendfsync: str | None) -> Iterator[Finding]:
+    """What a power loss takes away, whatever the process survives."""
+    match appendfsync:
+        case "always":
+            return
+        case "no":
+            told = "the store leaves to its system when to write to disk (appendfsync no)"
+            yield Finding("warn", f"{told}: a power loss takes the last half minute away")
+        case "everysec":
+            told = (
+                "a power loss, or a kill while its disk is slow, takes the store's last second away"
+            )
+            yield Finding("note", f"{told} (appendfsync everysec); with always nothing is lost")
+        case _:
+            told = "the store does not tell how often it writes to disk"
+            yield Finding("note", f"{told}: with appendfsync always a power loss takes nothing")
+
+
+def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]:
+    """Whether the store is running out of something, or has."""
+    if info.get("evicted_keys"):
+        yield Finding("warn", f"the store has dropped {info['evicted_keys']} keys by itself")
+    used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
+    if limit and used > limit * NEARLY_FULL:
+        told = f"the store uses {100 * used // limit} % of its memory"
+        full = used >= limit
+        yield Finding("refuse", f"{told} and takes nothing more") if full else Finding("warn", told)
+    clients, most = info.get("connected_clients", 0), info.get("maxclients", 0)
+    if most:
+        level = "warn" if clients + connections > most else "note"
+        told = f"the store has {clients} of its {most} connections in use"
+        yield Finding(level, f"{told}; this process opens {connections} at the most")
+
+
+async def wait_for_store(client: Client, *, seconds: float) -> None:
+    """Ask the store until it answers.
+
+    Raises StoreUnavailable after `seconds`, or at once when it refuses the password or does not
+    prove that it is the one.
+    """
+    try:
+        async for attempt in AsyncRetrying(
+            stop=stop_after_delay(seconds),
+            wait=wait_exponential(multiplier=0.1, max=3),
+            retry=retry_if_exception(_passes),
+            reraise=True,
+        ):
+            with attempt:
+                await client.ping()  # pyright: ignore[reportUnknownMemberType] - redis-py
+    except AuthenticationError:
+        raise StoreUnavailable("The store refuses the password in REDIS_URL.") from None
+    except (RedisError, OSError) as error:
+        if doubt := _doubt(error):
+            raise StoreUnavailable(
+                f"The store of REDIS_URL does not prove that it is the one ({doubt.verify_message})"
+                " and was told nothing: add ?ssl_ca_certs=FILE with its authority, or, where it"
+                " signs for itself, set COUNTERSIGN_STORE_VERIFY=false."
+            ) from None
+        raise StoreUnavailable(
+            f"The store of REDIS_URL does not answer ({logs.masked(str(error))})."
+        ) from error
+
+
+def _passes(error: BaseException) -> bool:
+    """Whether what went wrong may be over soon."""
+    return not (isinstance(error, AuthenticationError) or _doubt(error))
+
+
+def _doubt(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
+    """What is wrong with the store's certificate, when that is why there is no connection."""
+    while error and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error
+
+
+async def check_store(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
+    """Look at a store that answers: log what is to be warned of, and return what was found.
+
+    Raises StoreUnsafe when the store must not be used.
+    """
+    found = await look(client, demands, prefix=prefix)
+    for each in found:
+        if each.level != "note":
+            logs.warning("store.unsafe", finding=each.text)
+    if refused := "; ".join(each.text for each in found if each.level == "refuse"):
+        raise StoreUnsafe(f"{refused[:1].upper()}{refused[1:]}.")
+    return found
+
+
+async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
+    """What there is to say of a store that answers, clocks and what it remembers included."""
+    info = await told_by(client)
+    seconds, _ = await client.time()  # pyright: ignore[reportUnknownMemberType] - redis-py
+    marker = await Index(client, prefix=prefix).marker()
+    return [
+        *findings(info, demands),
+        *_skew(seconds),
+        *_emptied(marker, now=seconds * 1000),
+    ]
+
+
+async def told_by(client: Client) -> dict[str, Any]:
+    """INFO, and what of `CONFIG` the store is willing to tell."""
+    info = await client.info()  # pyright: ignore[reportUnknownMemberType] - redis-py
+    try:
+        config = await client.config_get(*CONFIG)  # pyright: ignore[reportUnknownMemberType]
+    except ResponseError:
+        return {**info}
+    return {**info, **{str(_text(name)): _text(value) for name, value in config.items()}}
+
+
+async def standing(client: Client, demands: Demands) -> Standing:
+    """How a store keeps what it is given, now; raises StoreUnavailable."""
+    try:
+        info = await told_by(client)
+    except (RedisError, OSError) as error:
+        raise StoreUnavailable(f"The store does not answer ({type(error).__name__}).") from error
+    wrong = [each for each in lasting(info, demands) if each.level != "note"]
+    refused = any(each.level == "refuse" for each in wrong)
+    return Standing(forgets(info) or refused, frozenset(each.text for each in wrong))
+
+
+def _text(value: bytes | str | None) -> str | None:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def _skew(store_seconds: int) -> Iterator[Finding]:
+    """Slack's signatures are checked by this machine's clock, deadlines by the store's."""
+    apart = abs(time.time() - store_seconds)
+    if apart > 5:
+        yield Finding("warn", f"this machine's clock and the store's are {apart:.0f} s apart")
+
+
+def _emptied(marker: Marker | None, *, now: int) -> Iterator[Finding]:
+    """Whether everything was lost not long ago."""
+    if marker and marker.emptied and now - marker.emptied < TOLD_FOR:
+        noticed = datetime.fromtimestamp(marker.emptied / 1000, UTC).isoformat(timespec="seconds")
+        yield Finding("warn", f"the store was emptied, noticed at {noticed}: all before is lost")
