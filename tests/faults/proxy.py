@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
-from typing import Literal, Self
+from typing import Any, Literal, Self
+
+from tests.lines import dialled, listening
 
 Trouble = Literal["", "cut", "delay", "hole", "drop"]
 
@@ -21,19 +23,15 @@ class Proxy:
         self.dropped = 0
         self._healed = asyncio.Event()
         self._writers: set[asyncio.StreamWriter] = set()
-        self._tasks: set[asyncio.Task] = set()
+        self._listening = listening(self._serve)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
+        self.port = await self._listening.__aenter__()
         return self
 
-    async def __aexit__(self, *_raised: object) -> None:
-        self._server.close()
+    async def __aexit__(self, *raised: Any) -> None:
         self.cut()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._listening.__aexit__(*raised)
 
     def become(self, trouble: Trouble) -> None:
         """Be in trouble, or (`""`) in order again."""
@@ -51,31 +49,17 @@ class Proxy:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._joined(reader, writer)
-
-    async def _joined(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.trouble == "cut":
-            writer.close()
             return
-        try:
-            there = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
-            writer.close()
-            return
-        self._writers |= {writer, there[1]}
-        try:
-            await asyncio.gather(
-                self._pump(reader, there[1], answers=False),
-                self._pump(there[0], writer, answers=True),
-            )
-        finally:
-            self._writers -= {writer, there[1]}
-            writer.close()
-            there[1].close()
+        async with dialled("127.0.0.1", self.target) as (answers, store):
+            self._writers |= {writer, store}
+            try:
+                await asyncio.gather(
+                    self._pump(reader, store, answers=False),
+                    self._pump(answers, writer, answers=True),
+                )
+            finally:
+                self._writers -= {writer, store}
 
     async def _pump(
         self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, answers: bool

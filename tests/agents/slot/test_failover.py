@@ -19,6 +19,7 @@ from tests.agents.slot.pair import Pair, pair
 from tests.agents.slot.samples import begin
 from tests.agents.slot.servers import server
 from tests.agents.slot.test_replicas import asked, start
+from tests.lines import dialled, listening
 
 KEY = SessionKey("helper", "thread", "C1:1", "T1")
 
@@ -36,16 +37,14 @@ class Street:
         """Pass on what one client and the store say, until this connection's server refuses."""
         self.connections += 1
         lives_here = self.connections
-        there, back = await asyncio.open_connection(self.store.hostname, self.store.port)
-        answers = asyncio.create_task(_pass_on(there, writer))
-        while chunk := await reader.read(65536):
-            if self.refusal and lives_here == 1:
-                writer.write(self.refusal * _commands(chunk))
-            else:
-                back.write(chunk)
-        answers.cancel()
-        for end in (writer, back):
-            end.close()
+        async with dialled(self.store.hostname, self.store.port) as (there, back):
+            answers = asyncio.create_task(_pass_on(there, writer))
+            while chunk := await reader.read(65536):
+                if self.refusal and lives_here == 1:
+                    writer.write(self.refusal * _commands(chunk))
+                else:
+                    back.write(chunk)
+            answers.cancel()
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -66,10 +65,11 @@ def _commands(chunk: bytes) -> int:
 async def street(url: str) -> AsyncIterator[tuple[Street, Client]]:
     """An address of a store, and a client that knows it."""
     line = Street(url)
-    async with await asyncio.start_server(line.serve, "127.0.0.1", 0) as listening:
-        port = listening.sockets[0].getsockname()[1]
-        async with connect(f"redis://127.0.0.1:{port}", connections=1) as client:
-            yield line, client
+    async with (
+        listening(line.serve) as port,
+        connect(f"redis://127.0.0.1:{port}", connections=1) as client,
+    ):
+        yield line, client
 
 
 async def _slot(client: Client, name: str) -> object:

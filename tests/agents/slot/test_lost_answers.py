@@ -1,7 +1,6 @@
 """A change whose answer was lost is asked for again by the client, and happens once."""
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -23,6 +22,7 @@ from agents.runtime.slot.port import (
 )
 from agents.runtime.slot.redis import RedisSlot, connect
 from tests.agents.slot.samples import LONG, approval, ask, begin, open_session, said
+from tests.lines import dialled, listening
 
 
 class Lossy:
@@ -36,39 +36,33 @@ class Lossy:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass on what one client and the store say."""
-        store_reader, store_writer = await asyncio.open_connection(
-            self._store.hostname, self._store.port
-        )
+        async with dialled(self._store.hostname, self._store.port) as (answers, store):
 
-        async def there() -> None:
-            while chunk := await reader.read(65536):
-                store_writer.write(chunk)
+            async def there() -> None:
+                while chunk := await reader.read(65536):
+                    store.write(chunk)
 
-        async def back() -> None:
-            while chunk := await store_reader.read(65536):
-                if self.cut:
-                    self.cut, self.lost = False, self.lost + 1
-                    return
-                writer.write(chunk)
+            async def back() -> None:
+                while chunk := await answers.read(65536):
+                    if self.cut:
+                        self.cut, self.lost = False, self.lost + 1
+                        return
+                    writer.write(chunk)
 
-        tasks = [asyncio.create_task(there()), asyncio.create_task(back())]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()
-        for end in (writer, store_writer):
-            end.close()
-            with contextlib.suppress(ConnectionError):
-                await end.wait_closed()
+            tasks = [asyncio.create_task(there()), asyncio.create_task(back())]
+            try:
+                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in tasks:
+                    task.cancel()
 
 
 @pytest.fixture
 async def lossy(store_server: str) -> AsyncIterator[tuple[Lossy, RedisSlot]]:
     """A slot behind a line that can be cut."""
     line = Lossy(store_server)
-    async with await asyncio.start_server(line.serve, "127.0.0.1", 0) as listening:
-        port = listening.sockets[0].getsockname()[1]
-        async with connect(f"redis://127.0.0.1:{port}") as client:
-            yield line, RedisSlot(client, prefix=f"lost{id(line)}:")
+    async with listening(line.serve) as port, connect(f"redis://127.0.0.1:{port}") as client:
+        yield line, RedisSlot(client, prefix=f"lost{id(line)}:")
 
 
 yes = replace(approval("p"), status="approved", rev=2)

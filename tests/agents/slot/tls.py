@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 import trustme
 
+from tests.lines import dialled, listening
+
 
 @contextlib.asynccontextmanager
 async def encrypted(url: str, folder: Path, *, name: str = "127.0.0.1") -> AsyncIterator[str]:
@@ -21,23 +23,13 @@ async def encrypted(url: str, folder: Path, *, name: str = "127.0.0.1") -> Async
     authority.cert_pem.write_to_path(str(folder / "ca.pem"))
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     authority.issue_cert(name).configure_cert(context)
-    serving: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving.add(task := asyncio.current_task())
-        task.add_done_callback(serving.discard)
-        there, back = await asyncio.open_connection("127.0.0.1", target)
-        with contextlib.suppress(OSError):
+        async with dialled("127.0.0.1", target) as (there, back):
             await asyncio.gather(_pipe(reader, back), _pipe(there, writer))
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-    try:
-        yield f"rediss://127.0.0.1:{server.sockets[0].getsockname()[1]}/0"
-    finally:
-        server.close()
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
+    async with listening(serve, ssl=context) as port:
+        yield f"rediss://127.0.0.1:{port}/0"
 
 
 async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
