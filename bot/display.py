@@ -185,7 +185,7 @@ class Display:
         since = (e for e in self.approvals.values() if e.version > approval.version)
         if approval.status == "void" and any(e.call_id == approval.call_id for e in since):
             return ""
-        return brought(await self._newest_events(), approval.call_id)
+        return brought(await self._newest_events(), approval)
 
     async def _moved_on(self, approval: Approval) -> bool:
         """Whether people wrote in the conversation after a question that is still open."""

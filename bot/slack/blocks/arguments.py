@@ -267,13 +267,15 @@ def _without(text: str, leaf: str) -> str:
 
 
 def _leaves(value: JsonValue) -> list[str]:
-    """Every text and number inside a value."""
+    """Every text and number inside a value, in each way that it is written."""
     if isinstance(value, dict):
         return [leaf for each in value.values() for leaf in _leaves(each)]
     if isinstance(value, list):
         return [leaf for each in value for leaf in _leaves(each)]
     if value is None or value == "" or isinstance(value, bool):
         return []
+    if isinstance(value, float) and value.is_integer():
+        return [json.dumps(value), str(int(value))]
     return [value if isinstance(value, str) else json.dumps(value)]
 
 

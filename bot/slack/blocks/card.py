@@ -12,7 +12,6 @@ from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
     Told,
     asked_by,
-    concealed,
     in_one_line,
     shortly,
     titled,
@@ -59,7 +58,7 @@ def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") ->
     """The card as it has to look at `now` (milliseconds, the store's clock).
 
     `kin` is how it stands among the others of its conversation; `result` is what the call brought,
-    once it ran.
+    once it ran, without its secrets.
     """
     call = told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
@@ -157,8 +156,7 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
         blocks += _filled(approval, approval.payload)
     if result:
-        told = visible(concealed(approval, result))[0]
-        blocks.append(small(before=cut(f"Result: {told}", RESULT_LIMIT)))
+        blocks.append(small(before=cut(f"Result: {visible(result)[0]}", RESULT_LIMIT)))
     return blocks
 
 
