@@ -2,20 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from agents import SessionKey
 from bot import logs
 from bot.slack.blocks.rendered import Rendered
-from bot.slack.endings import Posted, Result, Retry, Uncertain
-from bot.slack.replies import Replies
-from bot.turns import Thread
+from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
+from bot.slack.replies import Replies, Seen
+from bot.turns import Spot, Thread
 
 CLOCKS_APART = 120.0
 """Seconds by which the clocks of the store and of Slack may differ."""
-LATER = 3.0
-"""Seconds until it is looked once more whether somebody else posted what came late from here."""
+FRESH = 10.0
+"""Seconds for which what was read of a place still tells what of ours stands there."""
+LOOKS = (0.0, 3.0, FRESH)
+"""Seconds before each look whether somebody else posted what came late from here."""
 
 
 class Courier:
@@ -32,10 +34,12 @@ class Courier:
         *,
         until: Callable[[], Awaitable[float]],
         stored: Callable[[str], Awaitable[str]],
+        wait: Callable[[], float] = float,
     ) -> None:
         """Speak with `replies`; `until` is from when on (`time.monotonic`) others may be at it.
 
-        `stored` is where a post is said to be, if it was made.
+        `stored` is where a post is said to be, if it was made, `wait` how many seconds it takes
+        until one may look for any.
         """
         self.doubtful: set[str] = set()
         self.since: dict[str, float] = {}
@@ -43,6 +47,9 @@ class Courier:
         self._replies = replies
         self._until = until
         self._stored = stored
+        self._wait = wait
+        self._seen: dict[Thread, Seen] = {}
+        self._made: dict[tuple[Thread, str], Posted] = {}
 
     async def say(self, post_id: str, thread: Thread, pieces: Sequence[Rendered]) -> Result:
         """Post all pieces of a message; the place is that of the first one."""
@@ -70,39 +77,60 @@ class Courier:
     ) -> Result:
         """Post one message, unless it is there already; cards of many sessions share a channel."""
         name = f"{piece_id} {self._key}"
-        if doubtful:
-            found = await self._replies.find(thread, id=name, since=self._from(piece_id, thread))
-            if isinstance(found, Posted):
-                return replace(found, hides=piece.hides)
-            if isinstance(found, Retry | Uncertain) or (found and found.of_app):
-                return found
-            if found and found.method:
-                code, todo = found.code, found.sentence
-                logs.error("outbox.refused", post=piece_id, code=code, todo=todo)
+        if made := self._made.get((thread, name)):
+            return made
+        if doubtful and (found := await self._found(piece_id, thread, name=name)):
+            return replace(found, hides=piece.hides) if isinstance(found, Posted) else found
         until = await self._until()
         result = await self._replies.post(thread, piece, id=name, until=until)
         if time.monotonic() >= until:
-            await self._take_back(piece_id, thread, name=name)
+            await self._take_back(piece_id, thread, name=name, late=result)
+        elif isinstance(result, Posted):
+            self._made[thread, name] = result
+        if isinstance(result, Uncertain):
+            self._seen.pop(thread, None)
         return result
 
-    async def _take_back(self, piece_id: str, thread: Thread, *, name: str) -> None:
-        """Delete what was posted late, if who took over has posted it as well.
+    async def _found(self, piece_id: str, thread: Thread, *, name: str) -> Result | None:
+        """Where a post is that may be there, or why nobody can tell; None when it can be made.
+
+        A place is read once for all that may be there: while the session is in hand, nobody else
+        posts there what belongs to it.
+        """
+        since, seen = self._from(piece_id, thread), self._seen.get(thread)
+        if seen is None or seen.since > since or time.monotonic() - seen.at > FRESH:
+            seen = self._seen[thread] = Seen(since)
+        if not seen.tells(name) and (wait := self._wait()):
+            return Retry(wait)
+        found = await self._replies.find(thread, id=name, seen=seen)
+        if not isinstance(found, Refused) or found.of_app:
+            return found
+        seen.over = True
+        if found.method:
+            logs.error("outbox.refused", post=piece_id, code=found.code, todo=found.sentence)
+        return None
+
+    async def _take_back(self, piece_id: str, thread: Thread, *, name: str, late: Result) -> None:
+        """Delete what was posted late, or its copy, if who took over has posted it as well.
 
         This process may have stood still right before the call. Whoever takes over looks for the
         post first, so there are two only when both were at it in the same moment.
         """
-        since = self._from(piece_id, thread)
-        for pause in (0.0, LATER):
+        owed, since = piece_id.partition("/")[0], self._from(piece_id, thread)
+        mine = {late.place} if isinstance(late, Posted) else set[str]()
+        for pause in LOOKS:
             await asyncio.sleep(pause)
             found = await self._replies.copies(thread, id=name, since=since)
-            stays = await self._stored(piece_id)
-            if not isinstance(found, tuple) or stays not in found:
+            stored = await self._stored(owed)
+            places = mine.union(found) if isinstance(found, tuple) else set[str]()
+            stays = _stays(places, stored=stored if piece_id == owed else None)
+            if not stays:
                 continue
-            for place in found:
-                if place != stays:
-                    logs.warning("outbox.taken_back", post=piece_id)
-                    await self._replies.delete(place)
-            return
+            for place in places - {stays}:
+                logs.warning("outbox.taken_back", post=piece_id)
+                await self._replies.delete(place)
+            if stored:
+                return
 
     async def _thread(self, thread: Thread) -> Thread | Result:
         """The thread, or the DM with the person it stands for."""
@@ -115,3 +143,15 @@ class Courier:
         """Nothing that is looked for is older than its thread, nor than what it says."""
         owed = self.since.get(piece_id.partition("/")[0], 0.0)
         return max(float(thread.ts or 0), owed - CLOCKS_APART)
+
+
+def _stays(places: Collection[str], *, stored: str | None) -> str:
+    """Which one of a message's places stays; empty while that is not known.
+
+    It is the stored one where one is. Nobody needs to know the place of another one (`stored` is
+    None): the first that was made stays, so that whoever looks deletes the same ones, and none of a
+    message's pieces comes before the one that it follows.
+    """
+    if stored is not None:
+        return stored if stored in places else ""
+    return min(places, key=lambda place: float(Spot.parse(place).ts), default="")

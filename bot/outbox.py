@@ -162,7 +162,13 @@ class Debt:
         self._over: set[str] = set()  # who stored a post may say so after it was read and paid
         self._ours_until = self._begin_by = 0.0
         self._display = Display(key, outbox.slot, replies=outbox.replies, name=outbox.name)
-        self._courier = Courier(key, outbox.replies, until=self._until, stored=self._stored_place)
+        self._courier = Courier(
+            key,
+            outbox.replies,
+            until=self._until,
+            stored=self._stored_place,
+            wait=self._until_looking,
+        )
         self._detour = Detour(
             key, self._courier, slot=outbox.slot, known=self._display, replies=outbox.replies
         )
@@ -373,8 +379,6 @@ class Debt:
         needed = [(method, channel)]
         if is_person(channel):
             needed.append((OPENING, ""))
-        if post.id in self.doubtful and method != "chat.update":
-            needed += [(each, "") for each in LOOKING]
         if wait := max(self._limits.held_off(*each) for each in needed):
             return Retry(wait)
         result = await self._pay(post)
@@ -425,6 +429,11 @@ class Debt:
         if time.monotonic() >= self._begin_by:
             raise SessionConflict(f"the session {self.key} is in other hands")
         return self._ours_until
+
+    def _until_looking(self) -> float:
+        """Seconds until a post may be looked for."""
+        limits = self._limits
+        return max(limits.held_off(each, "") for each in LOOKING) if limits else 0.0
 
     async def _stored_place(self, post_id: str) -> str:
         """Where a post is, as far as anybody stored it."""

@@ -9,7 +9,7 @@ import asyncio
 import math
 import time
 from collections.abc import Coroutine, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
@@ -58,6 +58,26 @@ _UNSHOWABLE = frozenset(
         "too_many_attachments",
     }
 )
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was read of a place so far: where posts of ours are by their ids, and where to read on.
+
+    Nothing older than `since` (seconds since the epoch) is read. `at` is when the last page was
+    read (`time.monotonic`), `over` says that there is no other one.
+    """
+
+    since: float = 0.0
+    places: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    cursor: str = ""
+    pages: int = 0
+    over: bool = False
+    at: float = field(default_factory=time.monotonic)
+
+    def tells(self, id: str) -> bool:  # noqa: A002
+        """Whether nothing more has to be read to know where the post with that id is."""
+        return self.over or id in self.places
 
 
 class Replies:
@@ -187,11 +207,22 @@ class Replies:
         """The DM with a person; `place` is its channel id."""
         return await self._ended(self._client.conversations_open(users=person), key="channel.id")
 
-    async def find(self, thread: Thread, *, id: str, since: float = 0) -> Result | None:  # noqa: A002
-        """The post with that id, if it is there; None when it is not. `since` as for `copies`."""
-        found = await self.copies(thread, id=id, since=since)
-        if not isinstance(found, tuple):
-            return found
+    async def find(
+        self,
+        thread: Thread,
+        *,
+        id: str,  # noqa: A002
+        seen: Seen | None = None,
+    ) -> Result | None:
+        """The post with that id, if it is there; None when it is not.
+
+        Only what was not `seen` yet is read, no more of it than has to be.
+        """
+        seen = seen or Seen()
+        while not seen.tells(id):
+            if ending := await self._read_on(thread, seen):
+                return ending
+        found = seen.places.get(id)
         return Posted(found[0]) if found else None
 
     async def copies(
@@ -201,21 +232,32 @@ class Replies:
         id: str,  # noqa: A002
         since: float = 0,
     ) -> tuple[str, ...] | Retry | Uncertain | Refused:
-        """The places of all posts with that id, at least of one if there is any.
+        """The places of all posts with that id.
 
         `since` is in seconds since the epoch: nothing older is looked at.
         """
-        cursor = ""
-        for _ in range(PAGES):
-            read = await self._answered(self._page(thread, since=since, cursor=cursor))
-            if not isinstance(read, Mapping):
-                return read
-            messages = cast("list[Answer]", read.get("messages") or [])
-            found = [str(each["ts"]) for each in messages if _post_id(each) == id]
-            cursor = text_of(inside(read, "response_metadata.next_cursor"))
-            if found or not cursor:
-                return tuple(str(Spot(thread.channel, ts)) for ts in found)
-        return ()
+        seen = Seen(since)
+        while not seen.over:
+            if ending := await self._read_on(thread, seen):
+                return ending
+        return tuple(seen.places.get(id, ()))
+
+    async def _read_on(self, thread: Thread, seen: Seen) -> Retry | Uncertain | Refused | None:
+        """Read one page more of a place, or say why not."""
+        page = self._page(thread, since=seen.since, cursor=seen.cursor)
+        read = await self._answered(page)
+        if isinstance(read, Refused) and seen.cursor and not read.of_app:
+            return Uncertain(read.code)  # what came before may be there all the same
+        if not isinstance(read, Mapping):
+            return read
+        for each in cast("list[Answer]", read.get("messages") or []):
+            if name := _post_id(each):
+                places = seen.places.setdefault(name, [])
+                places.append(str(Spot(thread.channel, str(each["ts"]))))
+        seen.cursor = text_of(inside(read, "response_metadata.next_cursor"))
+        seen.pages, seen.at = seen.pages + 1, time.monotonic()
+        seen.over = not seen.cursor or seen.pages >= PAGES
+        return None
 
     async def delete(self, place: str) -> Result:
         """Take a message of ours away; safe to repeat."""

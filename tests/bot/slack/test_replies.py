@@ -11,7 +11,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Retry, Uncertain
 from bot.slack.people import People, person_of
-from bot.slack.replies import Replies, web_client
+from bot.slack.replies import Replies, Seen, web_client
 from bot.turns import Spot, Thread
 from tests.bot.slack.samples import NOW, approval, payload
 
@@ -35,7 +35,7 @@ async def test_a_post_is_found_again_by_its_id(slack: LocalSlack, replies: Repli
     assert await replies.find(channel, id="o:1") == top
     assert await replies.find(thread, id="o:2") == reply
     assert await replies.find(thread, id="o:3") is None
-    assert await replies.find(channel, id="o:1", since=9_999_999_999) is None
+    assert await replies.find(channel, id="o:1", seen=Seen(9_999_999_999)) is None
 
 
 @pytest.mark.parametrize(
