@@ -112,32 +112,46 @@ def mention(name: str) -> str:
 
 def mentions(names: Sequence[str]) -> str:
     """Some people in one phrase, for mrkdwn; beyond twenty only how many more."""
-    return listed([mention(name) for name in names])
+    return _phrase(called(names))
 
 
 def listed(words: Sequence[str]) -> str:
     """Some names in one phrase; beyond twenty only how many more."""
-    told = list(words[:_MENTIONED])
-    if more := len(words) - len(told):
-        told.append(f"{more} more")
-    if len(told) < 2:
-        return "".join(told) or "nobody"
-    return f"{', '.join(told[:-1])} and {told[-1]}"
+    return _phrase(_some(words))
 
 
 def quietly(names: Sequence[str], told: Sequence[str] | None) -> str:
-    """The same, of whom only those who are `told` are mentioned; None means everybody.
+    """The same as mentions, of whom only those who are `told` are mentioned."""
+    return _phrase(called(names, told))
 
-    Slack notifies whoever a message mentions, so the others are only counted.
+
+def called(names: Sequence[str], told: Sequence[str] | None = None) -> list[str]:
+    """What names are called in mrkdwn, where only those who are `told` are mentioned.
+
+    None means everybody. Slack notifies whoever a message mentions, so the others are only counted.
     """
-    if told is None:
-        return mentions(names)
-    loud = [name for name in names if name in told or not mention(name).startswith("<")]
-    rest = len(names) - len(loud)
-    if not rest:
-        return mentions(loud)
-    others = f"who {'is' if rest == 1 else 'are'} not notified"
-    return f"{mentions(loud)} and {rest} more {others}" if loud else f"{rest} {others}"
+    loud = [n for n in names if told is None or n in told or not mention(n).startswith("<")]
+    rest = [name for name in names if name not in loud]
+    more = "more " if loud else ""
+    groups = [name for name in rest if _GROUP.fullmatch(name)]
+    counts = (
+        (len(rest) - len(groups), "who is", "who are"),
+        (len(groups), "group that is", "groups that are"),
+    )
+    quiet = [f"{n} {more}{one if n == 1 else many} not notified" for n, one, many in counts if n]
+    return [*_some([mention(name) for name in loud]), *quiet]
+
+
+def _some(words: Sequence[str]) -> list[str]:
+    """As many words as one phrase has room for; of the others how many they are."""
+    more = len(words) - _MENTIONED
+    return [*words[:_MENTIONED], *([f"{more} more"] if more > 0 else [])]
+
+
+def _phrase(words: Sequence[str]) -> str:
+    if len(words) < 2:
+        return "".join(words) or "nobody"
+    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def moment(at: int) -> str:
