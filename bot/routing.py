@@ -5,6 +5,7 @@ named `dm`, else the agent whose words fit best, else the one that spoke last, e
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -100,8 +101,11 @@ def resolved(
 def require_agents(routes: Mapping[str, Route], agents: Collection[str]) -> None:
     """Check what can be checked without Slack; raises SettingsError for an agent that is not there.
 
-    `agents` are names.
+    `agents` are names, each of one agent only.
     """
+    twice = [name for name, times in Counter(agents).items() if times > 1]
+    if twice:
+        raise SettingsError(f"Two agents are named {twice[0]!r}; name one of them otherwise.")
     for place, entry in routes.items():
         if entry.agent not in agents:
             there = ", ".join(sorted(agents)) or "none"

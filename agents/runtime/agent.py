@@ -73,6 +73,8 @@ class Agent:
         if not NAME.match(self.name) or self.name == "user":
             raise UsageError(f"an agent's name must be an identifier and not 'user': {self.name!r}")
         self._check()
+        if callable(self.tools):
+            raise UsageError(f"agent {self.name}: tools must be a list")
         tools: dict[str, Tool] = {}
         for tool in map(as_tool, self.tools):
             if tool.name in tools:

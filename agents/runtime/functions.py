@@ -47,7 +47,8 @@ class Beside:
         missing = wanted.keys() - self._offered.keys()
         unknown = [name for name in wanted if name in missing and wanted[name] is REQUIRED]
         if unknown:
-            raise UsageError(f"{signature.name}: its {role} takes {unknown}, which it has not")
+            names = ", ".join(unknown)
+            raise UsageError(f"{signature.name}: its {role} takes {names}, which it has not")
 
     async def __call__(self, values: Mapping[str, Any], tool_context: ToolContext) -> Any:
         """What it says about a call, of whose arguments it gets copies; raises what it raises."""

@@ -7,7 +7,17 @@ the answer.
 import functools
 import logging
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Protocol, TypedDict, Unpack, get_args, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    TypedDict,
+    Unpack,
+    cast,
+    get_args,
+    runtime_checkable,
+)
 
 from google.genai import types
 from pydantic import JsonValue
@@ -132,6 +142,8 @@ class FunctionTool:
             raise UsageError(f"{self.name} is what the runtime asks people with: name it otherwise")
         if effects not in get_args(Effects):
             raise UsageError(f"{self.name}: effects must be one of {', '.join(get_args(Effects))}")
+        if not isinstance(cast("object", approval), ApprovalPolicy | None):
+            raise UsageError(f"{self.name}: approval must be an ApprovalPolicy")
         if reconcile is not None and not callable(reconcile):
             raise UsageError(f"{self.name}: reconcile must be a function")
         if not (isinstance(require_confirmation, bool) or callable(require_confirmation)):

@@ -23,6 +23,12 @@ def test_two_tools_of_one_name():
         Agent(name="a", tools=[pay, pay])
 
 
+def test_a_tool_where_a_list_is_wanted():
+    """One function is no list of them."""
+    with pytest.raises(UsageError, match="agent a: tools must be a list"):
+        Agent(name="a", tools=pay)  # pyright: ignore[reportArgumentType]
+
+
 def test_two_agents_of_one_name():
     """The conversation could be handed to either."""
     twin = Agent(name="b")

@@ -280,7 +280,13 @@ async def test_a_predicate_cannot_change_the_call():
     [
         pytest.param(pay, {"effects": "twice"}, "once", id="effects"),
         pytest.param(pay, {"require_confirmation": "yes"}, "function", id="gate"),
-        pytest.param(pay, {"require_confirmation": lambda sum_: True}, "sum_", id="predicate"),
+        pytest.param(
+            pay,
+            {"require_confirmation": lambda sum_, why: True},
+            "pay: its predicate takes sum_, why, which it has not",
+            id="predicate",
+        ),
+        pytest.param(pay, {"approval": {"approvers": ["cfo"]}}, "an ApprovalPolicy", id="policy"),
         pytest.param(pay, {"reconcile": 1}, "reconcile", id="reconcile"),
         pytest.param(pay, {"name": "adk_request_confirmation"}, "adk_", id="reserved"),
         pytest.param(5, {}, "int", id="no function"),

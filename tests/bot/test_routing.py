@@ -172,6 +172,13 @@ def test_routes_to_nowhere(routes: dict[str, Route], told: str) -> None:
     assert str(raised.value) == told
 
 
+@pytest.mark.parametrize("name", ["time_off", "guide"])
+def test_two_agents_of_one_name(name: str) -> None:
+    """A route or a DM would lead to either, so the bot does not start."""
+    with pytest.raises(SettingsError, match=f"Two agents are named '{name}'; name one of them"):
+        resolved({}, agents=["time_off", "guide", name], channels={})
+
+
 async def test_the_guide_names_every_agent_with_an_example() -> None:
     """Whoever asks nobody in particular hears who is there."""
     agent = guide(AGENTS)
