@@ -286,7 +286,7 @@ async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
         index=desk.index.ring(key),
     )
     print(came.sentence)
-    if came.kind in ("ruled", "already") and not await desk.saved(key):
+    if came.kind in ("ruled", "already") and not await desk.saved(key, came.record):
         print(SAVING)
         return NOT_FOUND
     return 0 if came.kind == "ruled" else NOT_FOUND

@@ -316,7 +316,7 @@ class Debt:
         """Put off what could be lost with its server; once, it is told that it is being saved."""
         approval = self.approvals.get(str(post.body.get("approval", "")))
         is_open = approval is None or approval.status == "pending"
-        if (is_open and kind_of(post) not in UPDATES) or await self._is_saved():
+        if (is_open and kind_of(post) not in UPDATES) or await self._is_saved(approval):
             return None
         if (self.key, post.id) not in self.saving and approval and approval.status in DECIDED:
             pending = approval.model_copy(update={"status": "pending"})
@@ -325,8 +325,9 @@ class Debt:
             self.saving.add((self.key, post.id))
         return Retry(SAVE_AGAIN)
 
-    async def _is_saved(self) -> bool:
-        return self.saved is None or await self.saved(self.key)
+    async def _is_saved(self, approval: Approval | None) -> bool:
+        record = approval and approval.record()
+        return self.saved is None or await self.saved(self.key, record)
 
     def _put_off(self, post: Post, result: Result) -> None:
         """Wait before it is tried again: as long as Slack says, or longer each time."""

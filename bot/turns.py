@@ -4,19 +4,26 @@ A message, a person's decision and news of a ticket all become a Turn, and from 
 same way: into the session's inbox, to the worker, to what is owed to Slack.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from pydantic import JsonValue
 
-from agents import Entry, SessionKey
+from agents import Entry, Record, SessionKey
 
 THREAD_USER = "thread"
 
 Command = tuple[str | int | float, ...]
 """A command for the index of what is due, sent together with a change of a session."""
-Saved = Callable[[SessionKey], Awaitable[bool]]
-"""Whether all that is stored about a session would outlive the server that has it."""
+
+
+class Saved(Protocol):
+    """Knows whether all that is stored about a session would outlive the server that has it."""
+
+    async def __call__(self, key: SessionKey, record: Record | None = None) -> bool:
+        """Also of an approval's `record`, whether that server has it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from agents import PayloadError, SessionKey, Slot, StoreUnavailable, check_payload
+from agents import PayloadError, Record, SessionKey, Slot, StoreUnavailable, check_payload
 from bot.approvals import posts
 from bot.approvals.decision import change
 from bot.approvals.life import closed, ruled
@@ -32,10 +32,11 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """What came of a ruling: it is stored, or why not, and a sentence about it."""
+    """What came of a ruling: it is stored, or why not, and a sentence about this record of it."""
 
     kind: Literal["ruled", "gone", "already", "late", "invalid"]
     sentence: str
+    record: Record | None = None
 
 
 async def rule(
@@ -64,7 +65,8 @@ async def rule(
         changed = change(before, after, now=view.now, head=view.audit_head)
         owed = (*changed.posts, *posts.ruled(after))
         if (await slot.decide(key, replace(changed, posts=owed, index=index))).kind == "ok":
-            return Ruled("ruled", f"It is {after.status} now, by {after.decided_by}.")
+            sentence = f"It is {after.status} now, by {after.decided_by}."
+            return Ruled("ruled", sentence, changed.record)
     raise StoreUnavailable(f"the approval {approval.id} changes all the time")
 
 
@@ -73,7 +75,7 @@ def carried(
 ) -> Approval | Ruled:
     """The approval's next record, or why there is nothing to rule."""
     if approval.status != "pending":
-        return Ruled("already", f"It is {approval.status} already.")
+        return Ruled("already", f"It is {approval.status} already.", approval.record())
     if late(approval, now=now):
         return Ruled("late", "It expired before anybody decided.")
     by = f"{OPERATOR}{ruling.by}"

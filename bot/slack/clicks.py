@@ -208,7 +208,7 @@ class Clicks:
         )
         if outcome.kind == "unknown" and await self._is_lost(key, decision.card):
             outcome = replace(outcome, sentence=EMPTIED, code="emptied")
-        if outcome.kind in (*TAKEN, "already") and self._saved and not await self._saved(key):
+        if outcome.kind in (*TAKEN, "already") and not await self._is_saved(key, outcome.approval):
             outcome = replace(outcome, sentence=SAVING, people=(), code="saving")
         told = {
             "approval": decision.button.approval,
@@ -226,6 +226,10 @@ class Clicks:
         if self._changed:
             self._changed(decision.person.id)
         return outcome
+
+    async def _is_saved(self, key: SessionKey, approval: Approval | None) -> bool:
+        record = approval and approval.record()
+        return self._saved is None or await self._saved(key, record)
 
     async def _look(self, click: Click, key: SessionKey, *, button: Button) -> None:
         """Open a modal that shows the stored approval, or asks for its values."""

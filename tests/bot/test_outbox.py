@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agents import Post, SessionConflict, SessionKey
+from agents import Post, Record, SessionConflict, SessionKey
 from agents.runtime.slot.port import Decide
 from agents.runtime.slot.redis import connect
 from bot.approvals import posts
@@ -328,9 +328,10 @@ async def test_a_session_that_goes_away_owes_nothing_more(desk: Desk):
 @pytest.mark.parametrize("status", ["approved", "rejected", "cancelled"])
 async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
     """What nobody else has is told to be on its way, once; it is shown when it is saved."""
-    saved = False
+    saved, proofs = False, list[Record | None]()
 
-    async def is_saved(_key: SessionKey) -> bool:
+    async def is_saved(_key: SessionKey, record: Record | None = None) -> bool:
+        proofs.append(record)
         return saved
 
     asked = question(desk, desk.slack.workspace.channel("approvals").id)
@@ -350,6 +351,7 @@ async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
     [card] = desk.slack.messages("approvals")
     assert "being saved" not in full_text(card)
     assert not outbox.saving
+    assert all(proof == decided.record() for proof in proofs[-3:])
 
 
 @pytest.mark.parametrize(

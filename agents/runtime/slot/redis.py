@@ -28,6 +28,7 @@ from agents.runtime.slot.port import (
     Entry,
     Json,
     Part,
+    Record,
     Released,
     SessionKey,
     Start,
@@ -194,12 +195,20 @@ class RedisSlot:
         (answer,) = await self._store.send(script)
         return True, answer
 
-    async def saved(self, key: SessionKey) -> bool:
+    async def saved(self, key: SessionKey, record: Record | None = None) -> bool:
         """Whether the replicas have all that was stored about a session so far.
 
-        True at once where there are to be none.
+        With an approval's `record` that server is asked for it which counts its replicas: another
+        one may have taken over without it. True at once where there are to be none.
         """
-        return not self._replicas.count or (await self._replicated(key))[0]
+        if not self._replicas.count:
+            return True
+        if record is None:
+            return (await self._replicated(key))[0]
+        look = self._script("read", key, {"only": [record.id], "from": -1})
+        enough, answer = await self._replicated(key, look)
+        stored = codec.view(answer, {}).approvals.get(record.id) if answer else None
+        return enough and stored is not None and _holds(stored, record)
 
     async def _replicated(self, key: SessionKey, *scripts: Command) -> tuple[bool, Any]:
         mark = ("EVAL", MARK, 1, keys.mark(self._prefix, key))
@@ -362,6 +371,16 @@ class RedisSlot:
 
 def _call(name: str, names: Sequence[str], *arguments: str | int) -> Command:
     return ("EVALSHA", SCRIPTS[name].sha, len(names), *names, *arguments)
+
+
+def _holds(stored: Record, record: Record) -> bool:
+    """Whether a record is the stored one, or went before it; another release may know more."""
+    same = all(
+        stored.body[name] == told for name, told in record.body.items() if name in stored.body
+    )
+    return stored.rev > record.rev or (
+        (stored.rev, stored.status) == (record.rev, record.status) and same
+    )
 
 
 def _joined(own: codec.Answer, app: Mapping[str, str], users: Mapping[str, str]) -> Json:

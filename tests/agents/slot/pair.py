@@ -35,6 +35,13 @@ class Pair:
         with redis.Redis.from_url(self.replica) as replica:
             replica.execute_command("REPLICAOF", "NO", "ONE")
 
+    def follow(self) -> None:
+        """Have the primary hear of the one that took over, and forget what that never knew."""
+        with redis.Redis.from_url(self.url) as former:
+            port = self.replica.rpartition(":")[2]
+            former.execute_command("REPLICAOF", "127.0.0.1", port)
+            _wait(lambda: former.info("replication").get("master_link_status") == "up")
+
 
 @contextlib.contextmanager
 def pair(*, cluster: bool = False) -> Iterator[Pair]:

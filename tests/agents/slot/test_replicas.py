@@ -4,16 +4,27 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from agents.runtime.errors import StoreUnavailable
-from agents.runtime.slot.port import Begun, Commit, Companions, Decide, OpenCall, SessionKey, Start
+from agents.runtime.slot.port import (
+    Begun,
+    Commit,
+    Companions,
+    Decide,
+    OpenCall,
+    Record,
+    SessionKey,
+    Start,
+)
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from agents.runtime.slot.replicas import Replicas
 from tests.agents.slot.pair import Pair, pair
 from tests.agents.slot.samples import approval, begin, called, open_session
+from tests.trips import trips
 
 ONE = Replicas(1, wait=200)
 
@@ -170,6 +181,66 @@ async def test_a_body_that_was_entered_before_is_not_taken_back(linked: Linked, 
         await unlucky.start_call(key, start(await begin(slot, key)))
     stores.thaw()
     assert (await begin(slot, key)).started == {"1-0"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "claimed", "has"),
+    [
+        pytest.param(approval(status="approved", rev=2), {}, True, id="this very one"),
+        pytest.param(approval(status="pending", rev=1), {}, False, id="it is lost"),
+        pytest.param(approval(status="rejected", rev=2), {}, False, id="another decision"),
+        pytest.param(approval(status="started", rev=3), {}, True, id="it went on from there"),
+        pytest.param(approval(status="approved", rev=2), {"by": "mia"}, True, id="a newer release"),
+        pytest.param(
+            approval(status="approved", rev=2, body={"by": "max"}),
+            {"by": "mia"},
+            False,
+            id="by another person",
+        ),
+        pytest.param(approval("other", status="approved", rev=2), {}, False, id="it is gone"),
+    ],
+)
+async def test_a_decision_is_saved_where_it_is_read(
+    linked: Linked, key: SessionKey, kept: Record, claimed: dict[str, Any], has: bool
+):
+    """The server whose replicas are counted is the one that has the record."""
+    slot = linked.slot
+    begun = await open_session(slot, key)
+    companions = Companions(approvals=[kept])
+    await slot.commit(key, Commit(id="c1", fence=begun.fence, version=0, companions=companions))
+    known = approval(status="approved", rev=2, body={**approval().body, **claimed})
+    assert await slot.saved(key)
+    assert await slot.saved(key, known) == has
+    linked.stores.freeze()
+    assert not await slot.saved(key, known)
+
+
+async def test_a_decision_that_a_failover_lost_is_not_saved(key: SessionKey):
+    """Though who took over has a replica, and that has all of it."""
+    with pair() as stores:
+        decided = approval(status="approved", rev=2)
+        async with connect(stores.url) as client:
+            slot = RedisSlot(client, replicas=ONE)
+            await asked(slot, key, status="pending")
+            assert await slot.saved(key)
+            stores.part()
+            assert (await slot.decide(key, Decide(record=decided))).kind == "ok"
+            stores.follow()
+        async with connect(stores.replica) as client:
+            slot = RedisSlot(client, replicas=ONE)
+            assert await slot.saved(key)
+            assert not await slot.saved(key, decided)
+            assert (await slot.decide(key, Decide(record=decided))).kind == "ok"
+            assert await slot.saved(key, decided)
+
+
+async def test_a_proof_is_one_round_trip(linked: Linked, key: SessionKey):
+    """The record is read on the way to the replicas, and nobody asks where there are to be none."""
+    await asked(linked.slot, key)
+    known = approval(status="approved")
+    for slot, most in ((linked.slot, 1), (RedisSlot(linked.client), 0)):
+        assert await slot.saved(key, known)
+        assert await trips(partial(slot.saved, key, known)) == most
 
 
 async def test_a_failover_keeps_what_was_saved(key: SessionKey):
