@@ -25,7 +25,7 @@ from bot.approvals.request import Approval
 from bot.approvals.scene import TALK_READ, talked_since
 from bot.slack.actions import APPROVE, FORM, REJECT
 from bot.slack.blocks.card import around, shows_all
-from bot.slack.blocks.inputs import by_field, fields
+from bot.slack.blocks.fields import by_field, fields
 from bot.slack.blocks.rendered import Block, mentions, moment
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
 from bot.slack.endings import Posted, Refused, Result

@@ -91,6 +91,12 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def titled(name: str) -> str:
+    """A Python name as a person would write it: `approved_days` is `Approved days`."""
+    words = name.replace("_", " ").strip()
+    return words[:1].upper() + words[1:]
+
+
 def cut(text: str, limit: int) -> str:
     """At most `limit` characters; what was cut says how long the whole is."""
     if len(text) <= limit:

@@ -26,7 +26,7 @@ from bot.slack.blocks.rendered import (
     user,
 )
 from bot.slack.options import option_value
-from bot.slack.text import chunks, cut, visible
+from bot.slack.text import chunks, cut, titled, visible
 
 VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
@@ -113,12 +113,6 @@ def _cut(shown: Sequence[Argument], *, room: int) -> list[tuple[str, str]]:
         room -= len(value) + len(name)
         kept.append((name, value))
     return kept
-
-
-def titled(name: str) -> str:
-    """A Python name as a person would write it: `approved_days` is `Approved days`."""
-    words = name.replace("_", " ").strip()
-    return words[:1].upper() + words[1:]
 
 
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:

@@ -2,8 +2,6 @@
 
 import json
 
-from pydantic import JsonValue
-
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
 from bot.approvals.request import Approval, against, differ, late
@@ -14,12 +12,11 @@ from bot.slack.blocks.arguments import (
     asked_by,
     in_one_line,
     shortly,
-    titled,
     told,
     values,
 )
-from bot.slack.blocks.entered import Entry, entered
-from bot.slack.blocks.inputs import fields, inputs
+from bot.slack.blocks.entered import agreed_on, filled
+from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.outcome import counted, outcome
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
@@ -153,8 +150,7 @@ def _closed(approval: Approval, result: str) -> list[Block]:
     """What a card has once it cannot be decided: the outcome, and what people said."""
     blocks = [trusted(outcome(approval))]
     blocks += reasons(approval)
-    if approval.decided_by and approval.status not in ("rejected", "cancelled", "expired"):
-        blocks += _filled(approval, approval.payload)
+    blocks += agreed_on(approval)
     if result:
         blocks.append(small(before=cut(f"Result: {visible(result)[0]}", RESULT_LIMIT)))
     return blocks
@@ -168,23 +164,9 @@ def _so_far(approval: Approval) -> list[Block]:
     values = [
         block
         for vote in agreed[-VOTES_LIMIT:]
-        for block in _filled(approval, vote.payload, by=vote.person)
+        for block in filled(approval, vote.payload, by=vote.person)
     ]
     return [*reasons(approval), *values, *([small(before=DIFFER)] if differ(approval) else [])]
-
-
-def _filled(
-    approval: Approval, payload: dict[str, JsonValue] | None, *, by: str = ""
-) -> list[Block]:
-    """What was filled in, in the order in which it was asked for."""
-    left = dict(payload or {})
-    told: list[Entry] = [
-        (field.title, field.schema, left.pop(field.name))
-        for field in fields(approval)
-        if field.name in left
-    ]
-    told += [(visible(titled(cut(name, 150)))[0], {}, value) for name, value in left.items()]
-    return [entered(told, by=by)] if told else []
 
 
 def _terms(approval: Approval) -> str:

@@ -6,15 +6,38 @@ from datetime import UTC, datetime
 
 from pydantic import JsonValue
 
+from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
+from bot.slack.blocks.fields import fields
 from bot.slack.blocks.rendered import Block, rich, said, section, user
-from bot.slack.text import cut, visible
+from bot.slack.text import cut, titled, visible
 
 ALL_LIMIT = 1_000
 EACH_LIMIT = 300
 
 Entry = tuple[str, Mapping[str, object], JsonValue]
 """A field's label, its schema, and the value that was entered."""
+
+
+def agreed_on(approval: Approval) -> list[Block]:
+    """What a call was approved with, where that was asked for."""
+    if not approval.decided_by or approval.status in ("rejected", "cancelled", "expired"):
+        return []
+    return filled(approval, approval.payload)
+
+
+def filled(
+    approval: Approval, payload: Mapping[str, JsonValue] | None, *, by: str = ""
+) -> list[Block]:
+    """What was filled in, in the order in which it was asked for. `by` is who did."""
+    left = dict(payload or {})
+    told: list[Entry] = [
+        (field.title, field.schema, left.pop(field.name))
+        for field in fields(approval)
+        if field.name in left
+    ]
+    told += [(visible(titled(cut(name, 150)))[0], {}, value) for name, value in left.items()]
+    return [entered(told, by=by)] if told else []
 
 
 def entered(entries: Iterable[Entry], *, by: str = "") -> Block:

@@ -1,17 +1,16 @@
-"""What a person has to fill in, out of the schema of a question's payload."""
+"""The inputs in which a person fills in the fields of a question's payload."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date, datetime, time
-from typing import Any, cast
+from typing import cast
 
 from pydantic import JsonValue
 
-from agents import PayloadError, check_payload
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.logs import masked
+from bot.slack.blocks.fields import Field, Schema, fields, mapping
 from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain
 from bot.slack.options import option_value
@@ -20,30 +19,12 @@ from bot.slack.text import cut, visible
 OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
-LABEL_LIMIT = 150
-WRONG_LIMIT = 500
 EXACT = 10**15
 """Numbers below this are written digit by digit."""
 LINE = 200
 """Characters beyond which a text gets several lines."""
 EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
 """Values that an input without any shows as they are."""
-
-Schema = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
-    """One value a person enters: its name, schema without references, and what it starts with.
-
-    `optional` says that it may be emptied; then it is empty, never a default.
-    """
-
-    name: str
-    title: str
-    schema: Schema
-    initial: JsonValue
-    optional: bool
 
 
 def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
@@ -55,70 +36,6 @@ def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
         _input(field, block_id=f"in:{approval.id}:{place}", modal=modal)
         for place, field in enumerate(fields(approval))
     ]
-
-
-def fields(approval: Approval) -> list[Field]:
-    """The fields of a question's payload, in the order in which they were declared.
-
-    Where nothing but the stored schema tells, the required ones come first.
-    """
-    schema = approval.payload_schema or {}
-    given = approval.payload or {}
-    required = cast("Sequence[str]", schema.get("required") or ())
-    properties = cast("Schema", schema.get("properties") or {})
-    order = dict.fromkeys((*approval.form, *required, *properties))
-    names = [name for name in order if name in properties]
-    titles = [_title(name, properties[name]) for name in names]
-    return [
-        Field(
-            name=name,
-            title=title if titles.count(title) == 1 else f"{title} ({visible(name)[0]})",
-            schema=(flat := _flat(properties[name], schema)),
-            initial=given[name] if name in given else flat.get("default"),
-            optional=_may_be_empty(name, schema),
-        )
-        for name, title in zip(names, titles, strict=True)
-    ]
-
-
-def _may_be_empty(name: str, schema: Schema) -> bool:
-    """Whether the answer is right with nothing entered for a field."""
-    required = [each for each in schema.get("required") or () if each == name]
-    alone = {**schema, "properties": {name: schema["properties"][name]}, "required": required}
-    try:
-        check_payload(alone, {name: None})
-    except PayloadError:
-        return False
-    return True
-
-
-def _title(name: str, about: object) -> str:
-    """What a field is called: as it says itself, else its name, but never what its type is called.
-
-    Two fields of one type are told apart by their names.
-    """
-    title = _mapping(about).get("title")
-    words = title if isinstance(title, str) and title.strip() else name.replace("_", " ")
-    return visible(cut(words[:1].upper() + words[1:], LABEL_LIMIT))[0] or "Value"
-
-
-def by_field(names: Collection[str], wrong: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong, by the field it is wrong in, out of what is wrong in its parts as well.
-
-    What is in no field stays under the name it has.
-    """
-    found: dict[str, list[str]] = {}
-    for place, text in wrong.items():
-        steps = place.split(".")
-        heads = (".".join(steps[:end]) for end in range(len(steps), 0, -1))
-        name = next((head for head in heads if head in names), place)
-        parts = [_part(step) for step in place[len(name) :].split(".") if step]
-        found.setdefault(name, []).append(f"{', '.join(parts)}: {text}" if parts else text)
-    return {name: cut("; ".join(texts), WRONG_LIMIT) for name, texts in found.items()}
-
-
-def _part(step: str) -> str:
-    return f"entry {int(step) + 1}" if step.isdecimal() else visible(cut(step, LABEL_LIMIT))[0]
 
 
 def _input(field: Field, *, block_id: str, modal: bool) -> Block:
@@ -143,7 +60,7 @@ def _input(field: Field, *, block_id: str, modal: bool) -> Block:
 
 def _choices(schema: Schema) -> Sequence[JsonValue]:
     """The members of what could be no select."""
-    return _members(schema) or _members(_mapping(schema.get("items")))
+    return _members(schema) or _members(mapping(schema.get("items")))
 
 
 def _element(field: Field, *, modal: bool) -> Block:
@@ -151,7 +68,7 @@ def _element(field: Field, *, modal: bool) -> Block:
     members = _members(schema)
     if _offers(members):
         return _choice(members, field.initial, among="radio_buttons" if _is_yes_no(schema) else "")
-    items = _members(_mapping(schema.get("items")))
+    items = _members(mapping(schema.get("items")))
     if schema.get("type") == "array" and _offers(items):
         return _several(items, field.initial)
     picked = _picked(field)
@@ -252,36 +169,6 @@ def _text_of(schema: Schema, value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _flat(about: object, root: Schema) -> Schema:
-    """A field's schema without references and without the alternative null; its entries too."""
-    schema = _resolved(_mapping(about), root)
-    items = _mapping(schema.get("items"))
-    return {**schema, "items": _resolved(items, root)} if items else schema
-
-
-def _resolved(schema: Schema, root: Schema) -> Schema:
-    for _ in range(8):
-        inner = _inner(schema, root)
-        if inner is None:
-            break
-        outer = {k: v for k, v in schema.items() if k not in ("$ref", "allOf", "anyOf", "oneOf")}
-        schema = {**inner, **outer}
-    return schema
-
-
-def _inner(schema: Schema, root: Schema) -> Schema | None:
-    """The schema that a reference or a choice with only one real alternative stands for."""
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        return _mapping(_mapping(root.get("$defs")).get(reference.rpartition("/")[2]))
-    for key in ("allOf", "anyOf", "oneOf"):
-        others = [_mapping(each) for each in cast("list[object]", schema.get(key) or [])]
-        real = [each for each in others if each.get("type") != "null"]
-        if len(real) == 1:
-            return real[0]
-    return None
-
-
 def _members(schema: Schema) -> Sequence[JsonValue]:
     if _is_yes_no(schema):
         return (True, False)
@@ -345,7 +232,3 @@ def _seconds(value: JsonValue) -> int | None:
         return None
     seconds = int(moment.timestamp())
     return seconds if 1_000_000_000 <= seconds <= 9_999_999_999 else None
-
-
-def _mapping(value: object) -> Schema:
-    return cast("Schema", value) if isinstance(value, Mapping) else {}

@@ -6,7 +6,8 @@ from bot.approvals.button import encode
 from bot.approvals.request import Approval, differ, late, leading
 from bot.approvals.terms import needed, newest
 from bot.slack.actions import WITHDRAW
-from bot.slack.blocks.arguments import arguments, in_one_line, titled
+from bot.slack.blocks.arguments import arguments, in_one_line
+from bot.slack.blocks.entered import agreed_on
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import (
     Rendered,
@@ -19,7 +20,7 @@ from bot.slack.blocks.rendered import (
     quietly,
     small,
 )
-from bot.slack.text import cut, escaped, visible
+from bot.slack.text import cut, escaped, titled, visible
 
 CALL_LIMIT = 200
 NAME_LIMIT = 40
@@ -96,7 +97,8 @@ def asked(
     call = "" if shared else _call(approval)
     if approval.status != "pending" or late(approval, now=now):
         ended = outcome(approval)
-        return Rendered(f"{ended} {escaped(call)}".strip(), [small(ended, before=call)])
+        shown = [small(ended, before=call), *([] if shared else agreed_on(approval))]
+        return Rendered(f"{ended} {escaped(call)}".strip(), shown)
     plainly, marked = (NOBODY, "") if nobody else _whom(approval, name)
     told = " · ".join(filter(None, (marked, *_so_far(approval))))
     plainly += "," if plainly and told else ""

@@ -7,6 +7,7 @@ from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import REJECT, SHOW, WITHDRAW
 from bot.slack.blocks.arguments import summary
+from bot.slack.blocks.entered import agreed_on
 from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.rendered import (
     Block,
@@ -46,8 +47,9 @@ def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Blo
 
 
 def item(approval: Approval) -> list[Block]:
-    """One approval: the call, and how it stands, in mrkdwn."""
-    return [summary(approval), small(f"`{approval.reference}` · {_state(approval)}")]
+    """One approval: the call, how it stands, and what it was approved with."""
+    state = small(f"`{approval.reference}` · {_state(approval)}")
+    return [summary(approval), state, *agreed_on(approval)]
 
 
 def _list(title: str, shown: Sequence[Approval], *, action: str) -> Iterable[Block]:

@@ -9,9 +9,9 @@ from pydantic import JsonValue
 
 from agents import Event
 from bot.approvals.request import Approval
-from bot.slack.blocks.arguments import EXACT, concealed, titled
+from bot.slack.blocks.arguments import EXACT, concealed
 from bot.slack.blocks.rendered import listed
-from bot.slack.text import cut
+from bot.slack.text import cut, titled
 
 ALL_LIMIT = 900
 EACH_LIMIT = 300

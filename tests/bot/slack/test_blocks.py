@@ -292,11 +292,19 @@ def test_a_closed_card_says_what_became_of_it(record: Approval, told: str) -> No
     assert told in shown(card)
     assert not {"approve", "reject", "form"} & set(actions(card))
     assert problems(card) == []
-    assert (
-        told.strip("*") in shown(blocks.asked(record, now=NOW))
-        or "cost centre" in told
-        or ("Entered" in told)
-    )
+    assert told.strip("*") in shown(blocks.asked(record, now=NOW)) or "cost centre" in told
+
+
+def test_what_was_entered_is_told_wherever_it_is_said_to_be_approved() -> None:
+    """Two of five days are not five: line and list say so, but not to other companies."""
+    record = closed("approved", payload={"days": 2}, votes=[])
+    entered = "Entered: \ntext\nDays: \ntext\n2"
+    home = home_view(Inbox(waiting=(), asked=(), decided=(record,)))
+    assert entered in shown(blocks.asked(record, now=NOW))
+    assert entered in shown(Rendered("", home["blocks"]))
+    assert "Entered" not in shown(blocks.asked(record, now=NOW, shared=True))
+    rejected = record.model_copy(update={"status": "rejected"})
+    assert "Entered" not in shown(blocks.asked(rejected, now=NOW))
 
 
 def test_result_of_a_call() -> None:

@@ -12,8 +12,9 @@ from agents import check_payload
 from agents.runtime.payload import schema_of
 from bot.slack import blocks
 from bot.slack.blocks.arguments import arguments
+from bot.slack.blocks.fields import by_field, fields
 from bot.slack.blocks.hints import UNSHOWN
-from bot.slack.blocks.inputs import by_field, fields, inputs
+from bot.slack.blocks.inputs import inputs
 from bot.slack.payloads import state_values
 from bot.slack.validate import message_problems
 from tests.bot.slack.samples import NOW, approval

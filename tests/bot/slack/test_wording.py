@@ -11,7 +11,7 @@ from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import views
-from bot.slack.blocks.inputs import fields
+from bot.slack.blocks.fields import fields
 from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.validate import message_problems, view_problems
 from tests.bot.slack.samples import MAX, MIA, NOW, approval
