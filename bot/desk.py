@@ -24,7 +24,7 @@ from bot.slack import emptied
 from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.people import People
-from bot.slack.workspace import Workspace, channel_id
+from bot.slack.workspace import Workspace, channel_id, missing
 from bot.turns import Saved, thread_of
 
 
@@ -73,8 +73,8 @@ def furnished(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels
     )
     policies = usable(book(settings, agents))
-    for complaint in policies.complaints:
-        logs.warning("settings.unsafe", why=complaint.text)
+    for why in (*(c.text for c in policies.complaints), *missing(settings, slack.channels)):
+        logs.warning("settings.unsafe", why=why)
     recall = _recall(settings, store, hints, slack=slack)
     people = People(slack.replies, team=slack.identity.team, clock=time.monotonic)
     groups = Groups(slack.replies, people, roles=settings.approver_roles, clock=time.monotonic)
@@ -120,7 +120,7 @@ def _homes(
 
 def _recall(settings: Settings, store: Client, index: Index, *, slack: Workspace) -> Recall:
     """What knows how well the store remembers, and tells the approvers when it was emptied."""
-    channel = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
+    channel = channel_id(settings.approvers_channel, slack.channels)
     return Recall(
         index,
         standing=partial(storage.standing, store, storage.demanded(settings)),
@@ -140,7 +140,7 @@ def _rules(
     routes: Mapping[str, Route],
 ) -> Callable[[SessionKey], Rules]:
     """How the questions of a session are put: its channel's route may name another place."""
-    everywhere = channel_id(settings.approvers_channel, slack.channels, setting="approvers_channel")
+    everywhere = channel_id(settings.approvers_channel, slack.channels)
 
     def rules(key: SessionKey) -> Rules:
         route = routes.get(thread_of(key).channel)

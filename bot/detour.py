@@ -19,7 +19,6 @@ from bot.slack.blocks.answer import answer
 from bot.slack.blocks.elsewhere import elsewhere
 from bot.slack.blocks.rendered import Rendered
 from bot.slack.endings import Posted, Refused, Result, Uncertain
-from bot.slack.replies import Replies
 from bot.turns import Thread, thread_of
 
 ASKING = ("reminder", "escalation", "succession", "moved_on")
@@ -40,8 +39,8 @@ class Known(Protocol):
         """The approval a post is about; raises ValueError when its record cannot be read."""
         ...
 
-    def withheld(self, approval: Approval) -> Rendered:
-        """The card of an approval for those who may not read what it is about."""
+    async def card(self, approval: Approval, channel: str) -> Rendered:
+        """The card of an approval as those in a channel may read it; raises Unanswered."""
         ...
 
 
@@ -51,16 +50,13 @@ class Detour:
     `owes_more`: that made another post owed, which nobody looked for yet.
     """
 
-    def __init__(
-        self, key: SessionKey, courier: Courier, *, slot: Slot, known: Known, replies: Replies
-    ) -> None:
+    def __init__(self, key: SessionKey, courier: Courier, *, slot: Slot, known: Known) -> None:
         """Keep the parts."""
         self.owes_more = False
         self._slot = slot
         self._key = key
         self._courier = courier
         self._known = known
-        self._replies = replies
 
     async def not_shown(self, post: Post, raised: Exception) -> Result:
         """Say in the thread that there was more to say; the post itself is given up."""
@@ -121,11 +117,14 @@ class Detour:
         return False
 
     async def _for_home(self, post: Post, pieces: Sequence[Rendered]) -> Sequence[Rendered]:
-        """A message that was to go elsewhere, for those who may read the session's thread."""
+        """A message that was to go elsewhere, for those who may read the session's thread.
+
+        Who reads a channel that is not there is not known, so its card hides what it is about.
+        """
         approval = self._known.approval(post) if kind_of(post) == "card" else None
-        if approval is not None and await self._replies.shared(thread_of(self._key).channel):
-            return [self._known.withheld(approval)]
-        return pieces
+        return (
+            [await self._known.card(approval, thread_of(self._key).channel)] if approval else pieces
+        )
 
     async def _instead(
         self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool

@@ -114,9 +114,9 @@ class Display:
         if channel and approval and kind_of(post) in ("card", "card_update"):
             await self._note(approval, channel, hides=result.hides)
 
-    def withheld(self, approval: Approval) -> Rendered:
-        """The card of an approval for those who may not read what it is about."""
-        return withheld(approval, now=self.now)
+    async def card(self, approval: Approval, channel: str) -> Rendered:
+        """The card of an approval as those in a channel may read it; raises Unanswered."""
+        return await self._shown("card", approval, channel=channel)
 
     async def over(self, place: str) -> Rendered | None:
         """The card or line at `channel|ts` as it is now; None unless what it asks is over."""

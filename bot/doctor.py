@@ -33,7 +33,7 @@ from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.manifest import SCOPES
 from bot.slack.people import person_of
-from bot.slack.workspace import Workspace, channel_id, workspace
+from bot.slack.workspace import Workspace, missing, workspace
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS
 
@@ -191,11 +191,8 @@ def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> It
     if not routes:
         text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
         yield Finding("warn", "routes", text)
-    for setting in ("approvers_channel", "audit_channel"):
-        try:
-            channel_id(getattr(settings, setting), found.channels, setting=setting)
-        except SettingsError as error:
-            yield Finding("wrong", "routes", f"{error} Perhaps we are not in it.")
+    for text in missing(settings, found.channels):
+        yield Finding("wrong", "routes", text)
 
 
 async def _deciders(

@@ -169,9 +169,7 @@ class Debt:
             stored=self._stored_place,
             wait=self._until_looking,
         )
-        self._detour = Detour(
-            key, self._courier, slot=outbox.slot, known=self._display, replies=outbox.replies
-        )
+        self._detour = Detour(key, self._courier, slot=outbox.slot, known=self._display)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
 
     def is_ours(self, seconds: float, *, since: float) -> None:

@@ -83,7 +83,7 @@ def _succession(settings: Settings, desk: Desk) -> Succession:
 
 def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
     """The daily anchor of the audit, where a channel is named for it."""
-    channel = channel_id(settings.audit_channel, desk.slack.channels, setting="audit_channel")
+    channel = channel_id(settings.audit_channel, desk.slack.channels)
     if channel is None:
         return ()
     daily = DailyAnchor(

@@ -86,15 +86,18 @@ def resolved(
 ) -> dict[str, Route]:
     """The routes by channel id; `channels` maps the names of the workspace's channels to ids.
 
-    Raises SettingsError for an agent or a channel that is not there.
+    A route of a channel that is not there is left out, and one that names such a channel for
+    approvals keeps the name: channels may be archived or renamed. Raises SettingsError for an agent
+    that is not there.
     """
     require_agents(routes, agents)
     found: dict[str, Route] = {}
     for place, entry in routes.items():
         asked = entry.approvers_channel
-        found[_channel(place, place, channels)] = entry.model_copy(
-            update={"approvers_channel": asked and _channel(asked, place, channels)}
-        )
+        if is_id(channel := _channel(place, channels)):
+            found[channel] = entry.model_copy(
+                update={"approvers_channel": asked and _channel(asked, channels)}
+            )
     return found
 
 
@@ -158,14 +161,14 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name).strip().lower()
 
 
-def _channel(name: str, place: str, channels: Mapping[str, str]) -> str:
-    """The id of a channel that is given by id or `#name`."""
-    if name == DM or _ID.fullmatch(name):
-        return name
-    channel = channels.get(name.removeprefix("#"))
-    if channel is None:
-        raise SettingsError(f"The route of {place} names the channel {name!r}, which is not there.")
-    return channel
+def is_id(channel: str) -> bool:
+    """Whether this is no name of a channel, but its id, or that of all direct messages."""
+    return channel == DM or _ID.fullmatch(channel) is not None
+
+
+def _channel(name: str, channels: Mapping[str, str]) -> str:
+    """The id of a channel that is given by id or `#name`; the name where it is not there."""
+    return name if is_id(name) else channels.get(name.removeprefix("#"), name)
 
 
 def _about(agent: Agent) -> str:

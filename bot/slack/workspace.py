@@ -1,7 +1,7 @@
 # pyright: reportUnknownMemberType=false
 """The workspace behind the settings: its client, who we are there, and its channels."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
@@ -17,6 +17,7 @@ from tenacity import (
 )
 
 from bot.errors import SettingsError, SlackUnavailable
+from bot.routing import is_id
 from bot.settings import Settings, variable
 from bot.slack.endings import Refused, Retry, Uncertain, answered
 from bot.slack.replies import Replies, web_client
@@ -25,6 +26,12 @@ Found = TypeVar("Found")
 
 WAIT = 30.0
 """Seconds in which Slack may come to answer."""
+
+NOT_THERE = "no such channel can be seen (archived, renamed, deleted, or private and without us)"
+CARDS_AT_HOME = "requests are put into the threads they come from"
+NO_ANCHOR = "the audit is not anchored"
+NO_MESSAGES = "nobody is answered there"
+MEND = "Bring it back, invite the bot, or name another one, best by its id; then start again."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,16 +101,29 @@ async def team(settings: Settings, session: aiohttp.ClientSession) -> str:
     return identity.team
 
 
-def channel_id(name: str | None, channels: Mapping[str, str], *, setting: str) -> str | None:
+def channel_id(name: str | None, channels: Mapping[str, str]) -> str | None:
     """The id of a channel that a setting gives by id or `#name`; None when it names none.
 
-    Raises SettingsError, which names the setting's variable, for a name that is not there.
+    A name that is not there stays what it is: Slack takes nothing for it until it is there again.
     """
-    if not name or not name.startswith("#"):
-        return name or None
-    if name.removeprefix("#") not in channels:
-        raise SettingsError(f"{variable(setting)}: there is no channel {name} here.")
-    return channels[name.removeprefix("#")]
+    return channels.get(name.removeprefix("#"), name) if name else None
+
+
+def missing(settings: Settings, channels: Mapping[str, str]) -> Iterator[str]:
+    """Some sentences about each channel that the settings give by `#name` and that is not there.
+
+    It may have been archived or renamed since, so that is no reason not to start.
+    """
+    given = [
+        ("approvers_channel", settings.approvers_channel, CARDS_AT_HOME),
+        ("audit_channel", settings.audit_channel, NO_ANCHOR),
+        *(("routes", place, NO_MESSAGES) for place in settings.routes),
+        *(("routes", each.approvers_channel, CARDS_AT_HOME) for each in settings.routes.values()),
+    ]
+    for setting, name, told in dict.fromkeys(given):
+        is_name = name and (name.startswith("#") or (setting == "routes" and not is_id(name)))
+        if name and is_name and name.removeprefix("#") not in channels:
+            yield f"{variable(setting)} names {name}, and {NOT_THERE}: {told}. {MEND}"
 
 
 async def _identity(client: AsyncWebClient, *, wait: float) -> tuple[Identity, Sequence[str]]:

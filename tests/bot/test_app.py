@@ -1,6 +1,7 @@
 """One process put together from its settings: which parts it has, and how it stops."""
 
 import asyncio
+import logging
 from pathlib import Path
 
 import aiohttp
@@ -11,7 +12,7 @@ from agents.runtime.slot.redis import connect
 from bot import app
 from bot.errors import SettingsError, SlackUnavailable
 from bot.playground import MAX, LocalSlack
-from bot.playground.people import TEAM_ID
+from bot.playground.people import BOT, TEAM_ID
 from bot.settings import Settings
 from bot.slack.workspace import workspace
 from bot.tickets.local import LocalTickets
@@ -72,14 +73,6 @@ async def test_without_an_address_the_store_is_its_own(slack, tmp_path):
         assert (tmp_path / "store").is_dir()
 
 
-async def test_an_approvers_channel_that_is_not_there(slack, store_url, tmp_path):
-    """A channel that cannot be found stops the start, and is named."""
-    wrong = settings(slack, store_url, tmp_path, approvers_channel="#nowhere")
-    with pytest.raises(SettingsError, match="#nowhere"):
-        async with app.opened(wrong):
-            pass
-
-
 async def test_a_slack_that_does_not_answer(slack, store_url, tmp_path, free_port):
     """An address where nobody is stops the start after a while, and is named."""
     url = f"http://127.0.0.1:{free_port}/api/"
@@ -136,20 +129,76 @@ async def test_a_channel_by_name_is_enough(slack, store_url, tmp_path, field):
         assert set(bot.routes) == {channel}
 
 
+def lose(slack: LocalSlack, how: str) -> None:
+    """Have #approvals be no channel of that name any more."""
+    channel = slack.workspace.channel("approvals")
+    match how:
+        case "archived":
+            channel.is_archived = True
+        case "renamed":
+            channel.name = "sign-offs"
+        case "without us":
+            channel.members.discard(BOT.id)
+        case _:
+            del slack.workspace.channels[channel.id]
+
+
+@pytest.mark.parametrize("how", ["archived", "renamed", "deleted", "without us"])
 @pytest.mark.parametrize(
-    ("field", "variable"),
+    ("given", "told"),
     [
-        ("approvers_channel", "COUNTERSIGN_APPROVERS_CHANNEL"),
-        ("audit_channel", "COUNTERSIGN_AUDIT_CHANNEL"),
+        pytest.param(
+            {"approvers_channel": "#approvals"},
+            "COUNTERSIGN_APPROVERS_CHANNEL names #approvals, and no such channel can be seen",
+            id="for approvals",
+        ),
+        pytest.param(
+            {"audit_channel": "#approvals"},
+            "COUNTERSIGN_AUDIT_CHANNEL names #approvals, and no such channel can be seen",
+            id="for the audit",
+        ),
+        pytest.param(
+            {"routes": {"#approvals": "time_off", "#expenses": "reimbursement"}},
+            "COUNTERSIGN_ROUTES names #approvals, and no such channel can be seen",
+            id="where an agent answers",
+        ),
+        pytest.param(
+            {"routes": {"#expenses": {"agent": "time_off", "approvers_channel": "#approvals"}}},
+            "COUNTERSIGN_ROUTES names #approvals, and no such channel can be seen",
+            id="for approvals of one channel",
+        ),
     ],
 )
-async def test_the_setting_of_a_missing_channel_is_named(
-    slack, store_url, tmp_path, field, variable
+async def test_a_channel_that_is_not_there_any_more(
+    slack, store_url, tmp_path, caplog, *, given, told, how
 ):
-    """A channel that is not there is blamed on the setting that names it."""
-    with pytest.raises(SettingsError, match=f"^{variable}: .*#nowhere"):
-        async with app.opened(settings(slack, store_url, tmp_path, **{field: "#nowhere"})):
-            pass
+    """It was there when the settings were written: the bot starts, and one line says what to do."""
+    lose(slack, how)
+    with caplog.at_level(logging.WARNING, logger="countersign"):
+        async with app.opened(settings(slack, store_url, tmp_path, **given)) as bot:
+            assert bot.port > 0
+            assert set(bot.routes) == ({"C0EXPENSES1"} if "routes" in given else set())
+    lines = [record.fields["why"] for record in caplog.records if "why" in record.fields]
+    [line] = [each for each in lines if "#approvals" in each]
+    assert line.startswith(told)
+    assert line.endswith("then start again.")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"approvers_channel": "#approvals"}, id="by name"),
+        pytest.param({"approvers_channel": "C0APPROVAL1"}, id="by id"),
+        pytest.param({"routes": {"#general": "time_off", "dm": "time_off"}}, id="routes"),
+        pytest.param({}, id="none"),
+    ],
+)
+async def test_a_channel_that_is_there_is_not_spoken_of(slack, store_url, tmp_path, caplog, given):
+    """Nobody is warned of what works."""
+    with caplog.at_level(logging.WARNING, logger="countersign"):
+        async with app.opened(settings(slack, store_url, tmp_path, **given)) as bot:
+            assert bot.port > 0
+    assert "no such channel" not in caplog.text + str([r.fields for r in caplog.records])
 
 
 @pytest.mark.parametrize(

@@ -153,16 +153,6 @@ def test_routes_are_resolved_to_ids() -> None:
             "The route of C0G9QF9GZ names the agent 'payroll'; there are: reimbursement, time_off.",
             id="unknown agent",
         ),
-        pytest.param(
-            {"#nowhere": Route(agent="time_off")},
-            "The route of #nowhere names the channel '#nowhere', which is not there.",
-            id="unknown channel",
-        ),
-        pytest.param(
-            {"dm": Route(agent="time_off", approvers_channel="#nowhere")},
-            "The route of dm names the channel '#nowhere', which is not there.",
-            id="unknown approvers' channel",
-        ),
     ],
 )
 def test_routes_to_nowhere(routes: dict[str, Route], told: str) -> None:
@@ -170,6 +160,29 @@ def test_routes_to_nowhere(routes: dict[str, Route], told: str) -> None:
     with pytest.raises(SettingsError) as raised:
         resolved(routes, agents=["reimbursement", "time_off"], channels={"general": "C1"})
     assert str(raised.value) == told
+
+
+@pytest.mark.parametrize(
+    ("routes", "expected"),
+    [
+        pytest.param({"#gone": Route(agent="time_off")}, {}, id="where an agent answers"),
+        pytest.param({"gone": Route(agent="time_off")}, {}, id="without its sign"),
+        pytest.param(
+            {"dm": Route(agent="time_off", approvers_channel="#gone")},
+            {"dm": "#gone"},
+            id="for approvals",
+        ),
+        pytest.param(
+            {"#gone": Route(agent="time_off"), "#general": Route(agent="time_off")},
+            {"C0GENERAL1": None},
+            id="one of two",
+        ),
+    ],
+)
+def test_routes_of_a_channel_that_is_gone(routes: dict[str, Route], expected: dict) -> None:
+    """The others stay; for approvals the name stays, and Slack says of it that it is not there."""
+    found = resolved(routes, agents=["time_off"], channels={"general": "C0GENERAL1"})
+    assert {place: entry.approvers_channel for place, entry in found.items()} == expected
 
 
 @pytest.mark.parametrize("name", ["time_off", "guide"])

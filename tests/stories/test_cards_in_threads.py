@@ -57,6 +57,24 @@ async def test_what_is_said_under_it_comes_into_the_thread(
     assert len(live) == 1
 
 
+@pytest.mark.parametrize("how", ["archived", "renamed", "deleted"])
+async def test_the_bot_starts_without_the_channel(open_office: Opening, slack, how):
+    """The settings name it still: the whole card comes into the thread, and is decided there."""
+    channel = slack.workspace.channel("approvals")
+    channel.is_archived, channel.name = how == "archived", "approvals" * (how == "archived")
+    if how == "deleted":
+        del slack.workspace.channels[channel.id]
+    office = await open_office()
+    thread = await office.ask(HOTEL)
+    await office.answer(thread, "I could not ask in the channel for approvals")
+    card = await office.slack.wait_for(lambda: _live(office, thread))
+    assert "approve" in buttons(card)
+    assert "200" in full_text(card)
+    await office.slack.click("max", card, "approve")
+    await office.closed(card, "It is done")
+    assert office.amounts() == [200]
+
+
 async def test_who_writes_there_sees_it(open_office: Opening):
     """That somebody wrote in the conversation is not told to that conversation."""
     office = await _opened(open_office, REMINDED, where="archived")
