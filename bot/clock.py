@@ -216,7 +216,7 @@ class Walk:
         left = any(call.kind == "tool" for call in view.open.values())
         due: list[Command] = []
         if view.inbox or view.posts or left:
-            due += self._index.ring(key, behind=True)
+            due += self._index.session_waits(key)
         lost: list[Command] = []
         for approval in readable(view.approvals).values():
             lost += listed(self._index.lists, approval)

@@ -20,6 +20,8 @@ TOKENS_LIVE = 60
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 DEAD = 1_000
+LONGEST = 900.0
+"""Seconds for which a session is put off at most, whoever names more."""
 NOTE_LIVES = 3600
 GONE_LIVES = 30 * 24 * 3600
 ASIDE = 100
@@ -70,6 +72,10 @@ class Index(Hints):
         """The commands that make a session due now; `behind` those that a person waits for."""
         when = BEHIND if behind else NOW
         return (("EVAL", RING, 2, self._ready, self._wake, when, str(key), TOKENS, TOKENS_LIVE),)
+
+    def session_waits(self, key: SessionKey) -> Sequence[Command]:
+        """The same behind those, unless it is known already when to look at it: put off it stays."""
+        return (("ZADD", self._ready, "NX", BEHIND, str(key)),)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""
@@ -233,13 +239,13 @@ class Index(Hints):
         return [Claim(key, until) for key, _ in read.values()]
 
     def over(self, claim: Claim, *, pause: float | None = None) -> Sequence[Command]:
-        """The commands that strike a session off, or put it off for `pause` seconds.
+        """The commands that strike a session off, or put it off for `pause` seconds (see LONGEST).
 
         They change nothing if it was rung for since it was claimed.
         """
         if pause is None:
             return (("EVAL", DONE, 1, self._ready, str(claim.key), claim.until),)
-        delay = int(pause * 1000)
+        delay = int(min(pause, LONGEST) * 1000)
         if delay <= 0:
             return self.ring(claim.key)
         return (("EVAL", LATER, 1, self._ready, str(claim.key), delay, claim.until),)

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
 
-from agents import Companions, SessionKey, StoreUnavailable
+from agents import Companions, Entry, SessionKey, StoreUnavailable
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Commit
 from agents.runtime.slot.redis import RedisSlot, connect
@@ -18,6 +19,7 @@ from bot.approvals.records import REMEDY
 from bot.approvals.terms import Policy, Vote
 from bot.clock import LOOK, Audits, Clock, Sweep, Walk, close_due
 from bot.index import Index
+from bot.index.due import LONGEST
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, KEY, approval, click, session
 
@@ -231,6 +233,28 @@ async def test_the_walk_wakes_a_session_whose_bell_was_lost(store_url: str):
         assert await index.claim(9, lease=1000) == []
         await walk.step()
         assert [claim.key for claim in await index.claim(9, lease=1000)] == [KEY]
+
+
+@pytest.mark.parametrize(
+    ("pause", "left"),
+    [
+        pytest.param(60.0, 60.0, id="put off for a minute"),
+        pytest.param(1e9, LONGEST, id="put off for ever"),
+        pytest.param(math.inf, LONGEST, id="put off without an end"),
+        pytest.param(None, 30.0, id="in hand"),
+    ],
+)
+async def test_the_walk_leaves_a_session_put_off(store_url: str, pause: float | None, left: float):
+    """Who has it in hand, or was told to come later, knows better when to look; and it is soon."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        await slot.ingest(KEY, Entry(id="m", body={}), index=index.ring(KEY))
+        [claim] = await index.claim(1, lease=30_000)
+        if pause is not None:
+            await index.send(index.over(claim, pause=pause))
+        assert await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step() == 1
+        due = await client.zscore(f"b:{{due:{KEY.tenant}}}:ready", str(KEY))
+        assert left - 10 < (float(due) - await index.now()) / 1000 < left + 1
 
 
 async def test_a_request_of_a_session_that_is_gone_is_struck_off(store_url: str):
