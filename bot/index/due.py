@@ -74,7 +74,7 @@ class Index(Hints):
         return (("EVAL", RING, 2, self._ready, self._wake, when, str(key), TOKENS, TOKENS_LIVE),)
 
     def session_waits(self, key: SessionKey) -> Sequence[Command]:
-        """The same behind those, unless it is known already when to look at it: put off it stays."""
+        """The same behind those, unless it is known when to look at it: put off, it stays so."""
         return (("ZADD", self._ready, "NX", BEHIND, str(key)),)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
