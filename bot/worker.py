@@ -311,7 +311,11 @@ class Worker:
         """Let go of a session, say when it is due again, and take the next one, all at once."""
         over = self._index.over(claim, pause=pause)
         more = () if self._stopping.is_set() else self._index.claiming(1, lease=self._lease)
-        told = await held.release(index=[*over, *more])
+        try:
+            told = await held.release(index=[*over, *more])
+        except StoreUnavailable:
+            self._index.unheard(more, lease=self._lease)
+            raise
         for each in await self._index.claimed(told[len(over) :], lease=self._lease) if more else ():
             self._take(each)
 

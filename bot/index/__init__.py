@@ -9,6 +9,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | key | type | what is in it | lifetime |
 |---|---|---|---|
 | `{due:<t>}:ready` | zset | session -> when to look at it (ms; 0: now, 1: behind) | while due |
+| `{due:<t>}:took:<claim>` | string | what a claim took, for who did not hear it | its lease |
 | `{due:<t>}:wake` | list | at most 32 tokens that end a wait early | a minute |
 | `{due:<t>}:seen` | zset | `session|approval` -> when it was asked, open ones ahead | a month |
 | `{mine:<t>:<name>}:appr` | zset | the same, of those that concern a person or group | a month |

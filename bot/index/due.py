@@ -1,14 +1,16 @@
 """What is due when, who may make which call of Slack's, and a few marks."""
 
 import hashlib
+import itertools
 import time
+import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
-from agents import SessionKey
+from agents import SessionKey, StoreUnavailable
 from bot.index.hints import Client, Hints, pairs, text_of
 from bot.index.lists import Lists
 from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING
@@ -67,6 +69,9 @@ class Index(Hints):
         self._left = f"{self._due}:left"
         self._tickets = f"{self._due}:tick"
         self._waits: dict[str, float] = {}
+        self._took = f"{self._due}:took:{uuid.uuid4().hex}"
+        self._numbers = itertools.count()
+        self._unheard: dict[Command, float] = {}
 
     def ring(self, key: SessionKey, *, behind: bool = False) -> Sequence[Command]:
         """The commands that make a session due now; `behind` those that a person waits for."""
@@ -216,27 +221,54 @@ class Index(Hints):
         return [text_of(said) or "" for said in found]
 
     async def claim(self, most: int, *, lease: int) -> list[Claim]:
-        """Take up to `most` sessions that are due; for `lease` ms nobody else takes them."""
-        told = await self.send(self.claiming(most, lease=lease))
-        return await self.claimed(told, lease=lease)
+        """Take up to `most` sessions that are due; for `lease` ms nobody else takes them.
+
+        Those besides that were taken by `unheard` commands.
+        """
+        now = time.monotonic()
+        self._unheard = {again: end for again, end in self._unheard.items() if end > now}
+        lost, asked = list(self._unheard), self.claiming(most, lease=lease)
+        try:
+            told = await self.send([*lost, *asked])
+        except StoreUnavailable:
+            self.unheard(asked, lease=lease)
+            raise
+        claims: list[Claim] = []
+        for again, answer in zip(lost, told, strict=False):
+            found = await self._claims(answer)
+            if found:  # else the claim itself may still be on its way
+                self._unheard.pop(again, None)
+            claims += found
+        return claims + await self.claimed(told[len(lost) :], lease=lease)
 
     def claiming(self, most: int, *, lease: int) -> Sequence[Command]:
-        """The commands of `claim`, whose answers `claimed` reads."""
+        """The commands of `claim`, whose answers `claimed` reads, or which are `unheard`."""
+        took = f"{self._took}:{next(self._numbers)}"
         return (
-            ("EVAL", CLAIM, 1, self._ready, most, lease),
+            ("EVAL", CLAIM, 2, self._ready, took, most, lease),
             ("ZRANGE", self._until, 0, -1, "WITHSCORES"),
         )
+
+    def unheard(self, asked: Sequence[Command], *, lease: int) -> None:
+        """The answers to the commands of `claiming` were lost: the next `claim` finds them."""
+        if asked:
+            again: Command = (*asked[0][:5], 0, lease)
+            self._unheard[again] = time.monotonic() + lease / 1000
 
     async def claimed(self, told: Sequence[Any], *, lease: int) -> list[Claim]:
         """What the commands of `claiming` took."""
         (until, found), waits = told
-        if not found:
-            return []
-        until = text_of(until) or ""
-        here = time.monotonic() + (lease - float(until)) / 1000
-        self._waits = {text_of(call) or "": here + float(at) / 1000 for call, at in pairs(waits)}
-        read = await self._read(self._ready, found)
-        return [Claim(key, until) for key, _ in read.values()]
+        if found:
+            here = time.monotonic() + (lease - float(until)) / 1000
+            self._waits = {
+                text_of(call) or "": here + float(at) / 1000 for call, at in pairs(waits)
+            }
+        return await self._claims(told[0])
+
+    async def _claims(self, answer: Sequence[Any]) -> list[Claim]:
+        until, found = answer
+        read = await self._read(self._ready, found) if found else {}
+        return [Claim(key, text_of(until) or "") for key, _ in read.values()]
 
     def over(self, claim: Claim, *, pause: float | None = None) -> Sequence[Command]:
         """The commands that strike a session off, or put it off for `pause` seconds (see LONGEST).
@@ -271,7 +303,8 @@ class Index(Hints):
         self, name: str, most: int, *, lease: int
     ) -> tuple[str, list[tuple[SessionKey, str]]]:
         """Take what is due: until when, and for each the session and what of it is due."""
-        [(until, found)] = await self.send((("EVAL", CLAIM, 1, name, most, lease),))
+        took = f"{self._took}:{next(self._numbers)}"
+        [(until, found)] = await self.send((("EVAL", CLAIM, 2, name, took, most, lease),))
         return text_of(until) or "", list((await self._read(name, found)).values())
 
     def _account(self, tenant: str, person: str) -> str:

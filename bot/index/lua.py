@@ -1,6 +1,8 @@
 """The scripts of the index: what has to be one step in the store."""
 
 CLAIM = """#!lua flags=allow-oom
+local told = redis.call('GET', KEYS[2])
+if told then return cjson.decode(told) end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local most, until_ = tonumber(ARGV[1]), ''
@@ -18,10 +20,14 @@ for _, member in ipairs(found) do
   redis.call('ZADD', KEYS[1], string.format('%.3f', now + ARGV[2]), member)
   until_ = redis.call('ZSCORE', KEYS[1], member)
 end
+if #found > 0 and tonumber(ARGV[2]) > 0 then
+  redis.call('SET', KEYS[2], cjson.encode({ until_, found }), 'PX', ARGV[2])
+end
 return { until_, found }
 """
-"""CLAIM{due}(n, lease): what is due, moved `lease` ms into the future, and that moment.
+"""CLAIM{due, took}(n, lease): what is due, moved `lease` ms into the future, and that moment.
 
+Asked under the same name `took`, it answers the same once more for as long as that lasts.
 The moment is exact to the microsecond, so that no two claims share one. When more is due than is
 asked for, half of it comes from the front, so that what people wait for does not wait for all that
 is behind it, and half from anywhere, so that nothing waits for what sorts before it.

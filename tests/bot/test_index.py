@@ -13,6 +13,7 @@ from bot.index import Client, Index
 from bot.index.due import ASIDE, ASIDE_LIVES, TOKENS
 from bot.index.lists import MINE
 from tests.agents.slot.servers import server
+from tests.faults.proxy import Proxy
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
 LEASE = 60_000
@@ -55,6 +56,55 @@ async def test_what_is_due_is_claimed_once(index: Index) -> None:
     await _ring(index, KEYS[0])
     assert [claim.key for claim in await index.claim(9, lease=-1)] == [KEYS[0]]
     assert [claim.key for claim in await index.claim(9, lease=LEASE)] == [KEYS[0]]
+
+
+async def test_a_claim_whose_answer_is_lost_is_made_once(store_server: str) -> None:
+    """The connection breaks in place of the answer: asked again, the store says the same."""
+    async with connect(store_server) as client:
+        await client.flushall()
+        await _ring(Index(client), *KEYS[:2])
+        port = client.connection_pool.connection_kwargs["port"]
+        async with Proxy(port) as proxy, connect(f"redis://127.0.0.1:{proxy.port}") as other:
+            index = Index(other)
+            await index.now()
+            proxy.become("drop")
+            first = await index.claim(1, lease=LEASE)
+            assert (proxy.dropped, len(first)) == (1, 1)
+        second = await Index(client).claim(9, lease=LEASE)
+    assert {claim.key for claim in (*first, *second)} == set(KEYS[:2])
+
+
+@pytest.mark.parametrize("arrives", ["before", "late", "never"])
+async def test_an_unheard_claim_is_found(index: Index, arrives: str) -> None:
+    """As soon as the store has it, however late; nothing is taken that is asked for twice."""
+    await _ring(index, *KEYS[:3])
+    lost = index.claiming(2, lease=LEASE)
+    if arrives == "before":
+        await index.send(lost)
+    index.unheard(lost, lease=LEASE)
+    claims = await index.claim(1, lease=LEASE)
+    assert len(claims) == (3 if arrives == "before" else 1)
+    if arrives == "late":
+        await index.send(lost)
+        claims += await index.claim(0, lease=LEASE)
+    assert len(claims) == (1 if arrives == "never" else 3)
+    for _ in range(2):
+        assert await index.claim(0, lease=LEASE) == []
+    for claim in claims:
+        await index.send(index.over(claim))
+    assert len(await index.claim(9, lease=LEASE)) == 3 - len(claims)
+
+
+async def test_an_unheard_claim_is_over_with_its_lease(index: Index, client: Client) -> None:
+    """Who asks for it then takes nothing, and no key is left of it."""
+    await _ring(index, KEYS[0])
+    lost = index.claiming(1, lease=20)
+    await index.send(lost)
+    index.unheard(lost, lease=LEASE)
+    await asyncio.sleep(0.03)
+    assert await index.claim(0, lease=LEASE) == []
+    assert [claim.key for claim in await Index(client).claim(1, lease=-1)] == [KEYS[0]]
+    assert await client.keys("*took*") == []
 
 
 async def test_what_people_wait_for_is_ahead(index: Index) -> None:

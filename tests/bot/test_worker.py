@@ -2,7 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -13,19 +16,21 @@ from agents import (
     ModelUnavailable,
     Post,
     SessionKey,
+    StoreUnavailable,
     ToolContext,
 )
 from agents.runtime import calling
 from agents.runtime.held import hold
 from agents.runtime.runner import MAX_DEATHS
-from agents.runtime.slot.port import Commit
+from agents.runtime.slot.port import Commit, Released
 from agents.runtime.slot.redis import Client, RedisSlot
 from agents.runtime.testing import ScriptedModel, call
 from bot import worker as worker_module
 from bot.detour import NOT_SHOWN
 from bot.index import Index
+from bot.index.lua import CLAIM
 from bot.playground import ANA
-from bot.turns import Turn, session_key
+from bot.turns import Command, Turn, session_key
 from bot.worker import GONE
 from tests.bot.river import TEAM, River
 from tests.trips import trips
@@ -257,6 +262,48 @@ async def test_a_claim_taken_with_a_turns_end_outlives_forgotten_scripts(store: 
     released = await slot.release(ended, begun.fence, index=together)
     taken = await index.claimed(released.told[len(over) :], lease=30_000)
     assert (released.ours, [each.key for each in taken]) == (True, [due])
+
+
+class DeafIndex(Index):
+    """An index that loses the first answer which says that something was claimed."""
+
+    lost = False
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """What the store answers; it has done it all."""
+        told = await super().send(commands)
+        if not self.lost and told and commands[0][1] == CLAIM and told[0][1]:
+            self.lost = True
+            raise StoreUnavailable
+        return told
+
+
+class DeafSlot(RedisSlot):
+    """A slot that loses the first answer which says that something was claimed."""
+
+    lost = False
+
+    async def release(self, *given: Any, **options: Any) -> Released:
+        """Give back a session; the store has done it."""
+        done = await super().release(*given, **options)
+        if not self.lost and len(done.told) > 1 and done.told[-2][1]:
+            self.lost = True
+            raise StoreUnavailable
+        return done
+
+
+@pytest.mark.parametrize("at", ["a claim", "a turn's end"])
+async def test_a_claim_that_was_not_heard_waits_for_no_lease(river: River, store: Client, at: str):
+    """Whoever lost the store's answer finds at once what it has taken."""
+    deaf = DeafIndex(store) if at == "a claim" else DeafSlot(store)
+    part = {"index": deaf} if at == "a claim" else {"slot": deaf}
+    second = await river.beside()
+    for each in (river, second):
+        await each.ask()
+    model = ScriptedModel(["one", "two"])
+    async with replace(river, **part).worker(model, concurrency=1, lease=30_000):
+        await river.slack.wait_for(lambda: river.said() and second.said())
+    assert deaf.lost
 
 
 @pytest.mark.parametrize("plain", [False, True], ids=["a request", "a thread"])
