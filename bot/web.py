@@ -11,6 +11,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot import logs
+from bot.slack.workspace import socket_address
 
 EVENTS = "/slack/events"
 BODY_LIMIT = 1_000_000
@@ -64,10 +65,15 @@ async def serve(
 
 @asynccontextmanager
 async def socket_mode(slack: AsyncApp, *, app_token: str) -> AsyncGenerator[None]:
-    """Receive over a websocket of Slack's while the block runs, without a public address."""
+    """Receive over a websocket of Slack's while the block runs, without a public address.
+
+    Raises SettingsError when Slack refuses the token, SlackUnavailable when it does not answer.
+    """
+    address = await socket_address(slack.client, app_token=app_token)
     connection = AsyncSocketModeHandler(slack, app_token)
-    await connection.connect_async()
+    connection.client.wss_uri = address  # asked for there, a refused token would be tried for ever
     try:
+        await connection.connect_async()
         yield
     finally:
         await connection.close_async()

@@ -101,6 +101,21 @@ async def team(settings: Settings, session: aiohttp.ClientSession) -> str:
     return identity.team
 
 
+async def socket_address(client: AsyncWebClient, *, app_token: str, wait: float = WAIT) -> str:
+    """Where Slack opens a websocket for us.
+
+    Raises as `workspace` does.
+    """
+
+    async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
+        return await answered(client.apps_connections_open(app_token=app_token))
+
+    answer = await _patiently(ask, wait=wait)
+    if isinstance(answer, Refused):
+        raise SettingsError(f"Slack does not accept SLACK_APP_TOKEN: {answer.code}.")
+    return cast("dict[str, str]", answer.data)["url"]
+
+
 def channel_id(name: str | None, channels: Mapping[str, str]) -> str | None:
     """The id of a channel that a setting gives by id or `#name`; None when it names none.
 

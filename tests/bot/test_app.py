@@ -66,6 +66,35 @@ async def test_all_ends_when_it_is_told_to(slack, store_url, tmp_path):
     assert running.exception() is None
 
 
+@pytest.mark.parametrize(
+    ("method", "given"),
+    [
+        pytest.param("auth.test", {}, id="Slack is away"),
+        pytest.param(
+            "apps.connections.open", {"slack_app_token": "xapp-1-1"}, id="no websocket is opened"
+        ),
+    ],
+)
+async def test_it_may_be_told_to_stop_before_it_is_open(slack, store_url, tmp_path, method, given):
+    """Who presses Ctrl-C while it waits for Slack does not wait with it."""
+    slack.fail(method, "error", times=99)
+    stopping = asyncio.Event()
+    waiting = settings(slack, store_url, tmp_path, **given)
+    running = asyncio.create_task(app.run(waiting, stopping=stopping))
+    await slack.wait_for(lambda: len(slack.calls(method)) > 1)
+    stopping.set()
+    await asyncio.wait_for(running, 5)
+    assert running.exception() is None
+
+
+async def test_a_token_for_websockets_that_slack_refuses(slack, store_url, tmp_path):
+    """It is not tried for ever: the start stops, and the setting is named with Slack's reason."""
+    wrong = settings(slack, store_url, tmp_path, slack_app_token="xapp-wrong")
+    with pytest.raises(SettingsError, match="does not accept SLACK_APP_TOKEN: invalid_auth"):
+        await app.run(wrong, stopping=asyncio.Event())
+    assert len(slack.calls("apps.connections.open")) == 1
+
+
 async def test_without_an_address_the_store_is_its_own(slack, tmp_path):
     """All roles in one process need no REDIS_URL: a server of its own keeps the data."""
     async with app.opened(settings(slack, None, tmp_path)) as bot:
