@@ -22,6 +22,7 @@ from bot.approvals.board import Board
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
 from bot.approvals.verify import main as verified
+from bot.approvals.wording import demands
 from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
 from bot.settings import Settings
@@ -137,8 +138,10 @@ def _print(text: str) -> None:
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     """One line for each of the approvals that are open, and of the newest others."""
     for each in await desk.board.approvals():
+        waits = "" if each.decided_by else demands(each.policy, list)
         who = each.decided_by or ", ".join(each.policy.approvers)
-        _print(f"{each.reference} {each.status:9} {each.agent}.{each.tool} {each.requester} {who}")
+        call = f"{each.agent}.{each.tool} {each.requester}"
+        _print(f"{each.reference} {each.status:9} {call} {who}{waits and f' ({waits})'}")
     return 0
 
 

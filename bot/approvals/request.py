@@ -15,7 +15,8 @@ from typing import Literal
 from pydantic import Field, JsonValue
 
 from agents import Question, Record
-from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, needed, newest
+from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, newest
+from bot.approvals.wording import total
 
 Status = Literal[
     "pending",
@@ -255,7 +256,7 @@ def differ(approval: Approval) -> bool:
 def tally(approval: Approval, payload: dict[str, JsonValue] | None) -> str:
     """How many approve with exactly this payload, of how many at the least, such as `1 of 2`."""
     votes = in_favour(approval.votes, payload)
-    return f"{len(votes)} of {needed(approval.policy, votes)}"
+    return f"{len(votes)} of {total(approval.policy, votes)}"
 
 
 def against(approval: Approval) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from bot.approvals.anchor import anchor
 from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
+from bot.approvals.terms import Policy, Quota
 from bot.cli import main, parser
 from bot.console import SAVING
 from bot.index import Index
@@ -83,6 +84,36 @@ async def test_listed_and_shown(desk, typed: Typed):
     assert "s3cret" not in told
     assert asked.nonce not in told
     assert (await typed("approvals", "show", "ffffffff"))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("policy", "status", "words"),
+    [
+        pytest.param(Policy(approvers=("UA", "UB")), "pending", "UA, UB", id="any of them"),
+        pytest.param(
+            Policy(approvers=("UA", "UB"), quorum=2),
+            "pending",
+            "UA, UB (2 have to approve)",
+            id="both",
+        ),
+        pytest.param(
+            Policy(approvers=("UA",), rules=((Quota(names=("cfo", "UA")),),)),
+            "pending",
+            "UA (it takes any 1 of (cfo, UA))",
+            id="a rule",
+        ),
+        pytest.param(Policy(approvers=("UA",), quorum=2), "rejected", "UB", id="decided"),
+    ],
+)
+async def test_a_list_says_who_has_to_agree(desk, typed: Typed, policy, status, words):
+    """In the words of the cards, as long as it is open; then who decided."""
+    slot, index, _ = desk
+    by = None if status == "pending" else "UB"
+    other = await put(slot, id="4-0", policy=policy, status=status, decided_by=by)
+    await index.send(listed(index.lists, other))
+    _, told = await typed("approvals", "list")
+    [line] = [each for each in told.splitlines() if each.startswith(other.reference)]
+    assert line.endswith(f" UASK {words}")
 
 
 HIDDEN_SIGNS = "\u202egro.live\u202c \u200b \x9b2J p\u0430ypal"

@@ -71,7 +71,7 @@ async def test_one_of_these_or_two_of_those(open_office: Opening):
         **policy(any_of={"cfo": 1, "finance": 2}),
     )
     thread = await office.ask(HOTEL)
-    card = await office.card("1 of cfo or 2 of finance")
+    card = await office.card("it takes 1 from cfo or 2 from finance")
     await office.slack.click("max", card, "approve")
     await office.slack.wait_for(lambda: "so far 1" in full_text(office.now(card)))
     assert office.amounts() == []

@@ -5,7 +5,7 @@ import json
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
 from bot.approvals.request import Approval, against, differ, late
-from bot.approvals.terms import Policy, newest
+from bot.approvals.terms import newest
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
     Told,
@@ -17,7 +17,7 @@ from bot.slack.blocks.arguments import (
 )
 from bot.slack.blocks.entered import agreed_on, filled
 from bot.slack.blocks.inputs import inputs
-from bot.slack.blocks.outcome import counted, outcome
+from bot.slack.blocks.outcome import outcome
 from bot.slack.blocks.relation import alike, attempt, talked_on
 from bot.slack.blocks.rendered import (
     TEXT_LIMIT,
@@ -37,6 +37,7 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
+from bot.slack.blocks.takes import takes
 from bot.slack.blocks.votes import VOTES_LIMIT, reasons
 from bot.slack.text import cut, escaped, visible
 
@@ -175,29 +176,14 @@ def _terms(approval: Approval) -> str:
     told = [f"Asked: {quietly(policy.approvers, policy.notified)}"]
     if also := [each for each in policy.notified or () if each not in policy.approvers]:
         told.append(f"notified: {mentions(also)}")
-    if demands := _demands(policy):
-        people = counted(approval)
-        so_far = f", so far {len(people)}: {mentions(people)}" if people else ", so far none"
-        told.append(f"{demands}{so_far}")
+    if so_far := takes(approval):
+        told.append(so_far)
     if no := against(approval):
         told.append(f"{len(no)} of {policy.rejections} against: {mentions(no)}")
     if policy.self_approval:
         told.append(f"{mention(approval.requester)} may approve this too")
     told.append(f"until {moment(approval.deadline)}" if approval.deadline else "no deadline")
     return " · ".join(told)
-
-
-def _demands(policy: Policy) -> str:
-    """How many of whom have to agree, in mrkdwn; empty where it is any one of those asked."""
-    among = {name for quotas in policy.demands for quota in quotas for name in quota.names}
-    if [len(quotas) for quotas in policy.demands] == [1] and among == {*policy.approvers}:
-        count = policy.demands[0][0].count
-        return f"{count} have to approve" if count > 1 else ""
-    rules = [
-        " or ".join(f"{quota.count} of {quietly(quota.names, policy.notified)}" for quota in rule)
-        for rule in policy.rules
-    ]
-    return f"it takes {', and '.join(rules)}"
 
 
 def _unsaved(approval: Approval) -> list[Block]:

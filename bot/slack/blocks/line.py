@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from bot.approvals.button import encode
 from bot.approvals.request import Approval, differ, late, leading
 from bot.approvals.terms import needed, newest
+from bot.approvals.wording import rules, total
 from bot.slack.actions import WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line
 from bot.slack.blocks.entered import agreed_on
@@ -60,7 +61,7 @@ def _reminder(approval: Approval, until: str) -> str:
     """That it still waits, for those who are told about it."""
     people = mentions(waited_for(approval)) if waited_for(approval) else ""
     if differ(approval):
-        count = needed(approval.policy, leading(approval))
+        count = total(approval.policy, leading(approval))
         told = f"the values that were entered differ, and {count} have to enter the same{until}."
         return f"{people}: {told}" if people else f"{told[0].upper()}{told[1:]}"
     told = f"his still waits for a decision{until}."
@@ -117,21 +118,27 @@ def _whom(approval: Approval, name: Callable[[str], str]) -> tuple[str, str]:
         verb = "It was interrupted. Asked whether it happened:"
     elif approval.changes:
         verb = "Asked again, since the call has changed:"
-    people = approval.policy.approvers
-    names = [name(each) for each in people]
-    if any(mention(called).startswith("<") for called in names):
-        return "", f"{verb} {quietly(people, approval.policy.notified)}"
-    told = visible(cut(listed([cut(each, NAME_LIMIT) for each in names]), NAMES_LIMIT))[0]
-    return f"{verb} {told}", ""
+    policy = approval.policy
+    if not all(_has_name(each, name) for each in policy.approvers):
+        return "", f"{verb} {quietly(policy.approvers, policy.notified)}"
+    told = cut(listed([cut(name(each), NAME_LIMIT) for each in policy.approvers]), NAMES_LIMIT)
+    takes = ""
+    if all(_has_name(each, name) for each in policy.names):
+        takes = rules(policy, lambda names: [cut(name(each), NAME_LIMIT) for each in names])
+    return visible(f"{verb} {'; '.join(filter(None, (told, cut(takes, NAMES_LIMIT))))}")[0], ""
+
+
+def _has_name(each: str, name: Callable[[str], str]) -> bool:
+    """Whether it can be told without a mention who this is."""
+    return not mention(name(each)).startswith("<")
 
 
 def _so_far(approval: Approval) -> Iterator[str]:
     """How many of them have agreed, where more than one has to, and until when they may."""
     votes = leading(approval)
-    count = needed(approval.policy, votes)
-    if count > 1:
+    if needed(approval.policy, votes) > 1:
         apart = " with the same values, others with others" if differ(approval) else ""
-        yield f"{len(votes)} of {count} have approved{apart}"
+        yield f"{len(votes)} of {total(approval.policy, votes)} have approved{apart}"
     if approval.deadline:
         yield f"until {moment(approval.deadline)}"
 

@@ -18,6 +18,7 @@ from bot.slack.blocks.rendered import (
     paragraph,
     small,
 )
+from bot.slack.blocks.takes import takes
 
 WAITING = ", which are less urgent: each comes up here as others are decided, and has its card"
 ASKED = ", asked earlier: each can be withdrawn where it was asked"
@@ -76,5 +77,6 @@ def _row(approval: Approval, action: str) -> list[Block]:
 def _state(approval: Approval) -> str:
     if approval.status != "pending":
         return outcome(approval)
-    until = f", until {moment(approval.deadline)}" if approval.deadline else ""
-    return f"waits for {mentions(approval.policy.approvers)}{until}"
+    until = f"until {moment(approval.deadline)}" if approval.deadline else ""
+    waits = f"waits for {mentions(approval.policy.approvers)}"
+    return " · ".join(filter(None, (waits, takes(approval), until)))

@@ -163,7 +163,7 @@ def test_an_open_card_says_all_a_decision_needs() -> None:
                     notified=(MIA,),
                 )
             },
-            f"it takes 1 of cfo or 2 of <@{MIA}> and 1 more who is not notified",
+            f"it takes 1 from cfo or all of (<@{MIA}>, 1 more who is not notified)",
             id="nor in the rules",
         ),
         pytest.param({"args": {}}, "It takes no arguments.", id="no arguments"),

@@ -187,10 +187,10 @@ def standing(person: str, *names: str) -> Vote:
 @pytest.mark.parametrize(
     ("policy", "vote", "words"),
     [
-        pytest.param(EITHER, standing(MAX, "finance"), "1 of 2", id="one of finance"),
-        pytest.param(BOTH, standing(MAX), "1 of 2", id="one of two rules"),
-        pytest.param(ALIKE, standing(MAX), "1 of 2", id="the other may be enough for both"),
-        pytest.param(GROUPS, standing(MAX, "a"), "1 of 2", id="one of two groups"),
+        pytest.param(EITHER, standing(MAX, "finance"), "1 of at least 2", id="one of finance"),
+        pytest.param(BOTH, standing(MAX), "1 of at least 2", id="one of two rules"),
+        pytest.param(ALIKE, standing(MAX), "1 of at least 2", id="the other may do for both"),
+        pytest.param(GROUPS, standing(MAX, "a"), "1 of at least 2", id="one of two groups"),
         pytest.param(THREE, standing(MAX), "1 of 2", id="one of a quorum"),
     ],
 )

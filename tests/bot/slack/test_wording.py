@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from bot.approvals.board import Inbox
+from bot.approvals.kin import ALONE
 from bot.approvals.request import Approval
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
 from bot.slack.blocks import views
+from bot.slack.blocks.card import around
 from bot.slack.blocks.fields import fields
 from bot.slack.blocks.lists import home_view, inbox_blocks
 from bot.slack.validate import message_problems, view_problems
@@ -66,7 +68,7 @@ def test_who_is_not_known_by_name_is_mentioned():
         pytest.param(BOTH.widened(("U0CFO",), ("U0CFO",)), "2 have to approve", id="two of three"),
         pytest.param(
             Policy(approvers=(MAX,), rules=((Quota(names=("cfo",)),),)),
-            "it takes 1 of cfo",
+            "it takes 1 from cfo",
             id="role",
         ),
     ],
@@ -76,6 +78,51 @@ def test_a_card_counts_only_where_one_does_not_do(policy: Policy, told: str):
     card = shown(blocks.card(approval(policy=policy), now=NOW))
     assert told in card
     assert bool(told) == ("so far none" in card)
+
+
+EITHER = Policy(
+    approvers=(MAX, MIA),
+    rules=((Quota(names=("cfo", MAX)), Quota(names=("finance",), count=2)), (Quota(names=(MIA,)),)),
+)
+
+
+@pytest.mark.parametrize(
+    ("policy", "mentioned", "named"),
+    [
+        pytest.param(
+            EITHER,
+            f"it takes either any 1 of (cfo, <@{MAX}>) or 2 from finance; and also <@{MIA}>",
+            "Asked Max and Mia *M* <!channel>; it takes either any 1 of (cfo, Max) or 2 from"
+            " finance; and also Mia *M* <!channel>,",
+            id="named thresholds",
+        ),
+        pytest.param(
+            EITHER.model_copy(update={"rules": EITHER.rules[:1]}),
+            f"it takes any 1 of (cfo, <@{MAX}>) or 2 from finance",
+            "it takes any 1 of (cfo, Max) or 2 from finance,",
+            id="one rule",
+        ),
+        pytest.param(BOTH, "2 have to approve", "0 of 2 have approved", id="a number"),
+        pytest.param(
+            Policy(approvers=(MAX, MIA), rules=((Quota(names=("S0GROUP001",)),),)),
+            "it takes 1 from <!subteam^S0GROUP001>",
+            "Asked Max and Mia *M* <!channel>,",
+            id="a group that has no name",
+        ),
+    ],
+)
+def test_what_it_takes_is_said_alike_everywhere(policy: Policy, mentioned: str, named: str):
+    """Card, modal and lists have the same words; the line has names, and pings nobody."""
+    record = approval(policy=policy)
+    whole = views.everything_view(record, CLICK, around=around(record, ALONE))
+    lists = home_view(Inbox(waiting=(record,))), inbox_blocks(Inbox(waiting=(record,)))
+    card = list(blocks.card(record, now=NOW).blocks)
+    for told in (card, whole, *lists):
+        assert mentioned in json.dumps(told, ensure_ascii=False)
+    line = blocks.asked(record, now=NOW, name=called)
+    assert named in shown(line)
+    assert "<@" not in shown(line) + line.text
+    assert "subteam" not in shown(line) + line.text
 
 
 def test_an_interrupted_call_is_never_simply_approved():
