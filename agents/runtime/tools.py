@@ -165,6 +165,11 @@ class FunctionTool:
         return self._contract
 
     @property
+    def may_ask(self) -> bool:
+        """Whether anybody can ever be asked about a call, by the gate or by the function itself."""
+        return self._gate is not False or self.signature.context is not None
+
+    @property
     def asks_first(self) -> bool:
         """Whether a person is asked about every call, and nothing has to be found out before."""
         return self._gate is True and self._precondition is None

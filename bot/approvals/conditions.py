@@ -72,6 +72,22 @@ class Condition:
         return True if True in answers else (None if None in answers else False)
 
 
+def covers(later: Condition, earlier: Condition) -> bool:
+    """Whether whatever meets the earlier condition surely meets the later one, too."""
+    if later.path != earlier.path:
+        return False
+    name, literal = later.path[-1], earlier.value
+    alone = Condition((name,), later.sign, later.value)
+    if earlier.sign in ("==", "in"):
+        values = literal if earlier.sign == "in" and isinstance(literal, list) else [literal]
+        return all(alone.met({name: value}) for value in values)
+    if earlier.sign not in ORDERS or later.sign[:1] != earlier.sign[:1]:
+        return False
+    beyond = Condition((name,), later.sign[:1], later.value).met({name: literal})
+    same = Condition((name,), "==", later.value).met({name: literal})
+    return beyond is True or (same is True and later.sign >= earlier.sign)
+
+
 def condition(text: str) -> Condition:
     """Reads `argument sign value`; raises ValueError with a sentence.
 

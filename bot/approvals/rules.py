@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from agents import Agent, ApprovalPolicy
-from bot.approvals.conditions import condition
+from agents import Agent, ApprovalPolicy, FunctionTool
+from bot.approvals.conditions import Condition, condition, covers
 from bot.approvals.counts import Complaint, counts, nobody
 from bot.approvals.fitting import misfit
 from bot.approvals.hours import Calendar
@@ -36,10 +36,11 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class _Tool:
-    """A tool's own policy, and the JSON schema of its arguments."""
+    """A tool's own policy, the JSON schema of its arguments, and whether it ever asks anybody."""
 
     approval: ApprovalPolicy | None
     schema: Mapping[str, Any]
+    may_ask: bool
 
 
 def book(
@@ -122,7 +123,8 @@ def _declared(agents: Sequence[Agent]) -> Mapping[str, Sequence[_Tool]]:
     for member in seen.values():
         for tool in filter(None, map(member.tool, member.tool_names())):
             schema = cast("Mapping[str, Any]", tool.declaration.parameters_json_schema or {})
-            told = _Tool(tool.approval, schema)
+            may_ask = not isinstance(tool, FunctionTool) or tool.may_ask
+            told = _Tool(tool.approval, schema, may_ask)
             found.setdefault(f"{member.name}.{tool.name}", []).append(told)
     return found
 
@@ -141,9 +143,10 @@ def _misplaced(
 ) -> Iterator[Complaint]:
     """What is wrong with where policies stand, and with what their tiers are about."""
     for name, policy in written.items():
-        meant = [t for each, t in tools.items() if fnmatch.fnmatchcase(each, name)]
-        if meant:
-            yield from _tiers(name, policy, tools=[tool for each in meant for tool in each])
+        matched = [t for each, t in tools.items() if fnmatch.fnmatchcase(each, name)]
+        if meant := [tool for each in matched for tool in each]:
+            yield from _tiers(name, policy, tools=meant)
+            yield from _idle(name, [] if name not in tools else meant)
         else:
             told = f"COUNTERSIGN_APPROVAL_POLICIES: there is no tool {name} here."
             yield Complaint(told, refuse=True)
@@ -154,6 +157,14 @@ def _misplaced(
         for tool in same:
             if tool.approval is not None:
                 yield from _tiers(name, tool.approval, tools=[tool])
+                yield from _idle(name, [tool])
+
+
+def _idle(name: str, tools: Sequence[_Tool]) -> Iterator[Complaint]:
+    """That a policy says who decides where nobody is ever asked."""
+    if tools and not any(tool.may_ask for tool in tools):
+        told = "never asks anybody, so a policy for it decides nothing: give it"
+        yield Complaint(f"{name} {told} require_confirmation.", refuse=True)
 
 
 def _unsafe(
@@ -188,12 +199,17 @@ def _names(roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> Iterator
 
 def _tiers(name: str, policy: ApprovalPolicy, *, tools: Sequence[_Tool]) -> Iterator[Complaint]:
     """What is wrong with the conditions of a policy for these tools."""
+    before: dict[str, Condition] = {}
     for when, tier in policy.tiers.items():
         try:
             found = condition(when)
         except ValueError as error:
             yield Complaint(f"The policy of {name} is wrong: {error}.", refuse=True)
             continue
+        for other in (each for each, earlier in before.items() if covers(found, earlier)):
+            told = f"{when!r} is met whenever {other!r} is, and the last one counts"
+            yield Complaint(f"The policy of {name} is wrong: {told}: turn them round.", refuse=True)
+        before[when] = found
         wrong = [misfit(found, tool.schema) for tool in tools]
         if all(wrong):
             told = f"The policy of {name} is wrong: {when!r} {wrong[0]}."

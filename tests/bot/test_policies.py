@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents import Agent, AgentTool, ApprovalPolicy, FunctionTool
+from agents import Agent, AgentTool, ApprovalPolicy, FunctionTool, ToolContext
 from bot.approvals.resolve import Defaults, resolve, times
 from bot.approvals.rules import book, calendar, usable
 from bot.approvals.terms import Policy
@@ -22,7 +22,8 @@ def pay(amount: float) -> dict[str, float]:
 
 def agents(policy: ApprovalPolicy | None = None) -> list[Agent]:
     """An agent that pays."""
-    return [Agent(name="desk", tools=[FunctionTool(pay, approval=policy)])]
+    tool = FunctionTool(pay, require_confirmation=True, approval=policy)
+    return [Agent(name="desk", tools=[tool])]
 
 
 def written(policy: Any, **more: Any) -> Settings:
@@ -103,6 +104,11 @@ LATER = {"approvers": ["U1A"], "quorum": 2, "escalate": {"0.5": ["U2B"]}}
         pytest.param({"*.pays": {}}, r"no tool \*\.pays here", id="no agent has that tool"),
         pytest.param({"*": {"tiers": {"much": {}}}}, "no condition", id="no condition anywhere"),
         pytest.param({"desk.pay": {"tiers": {"much": {}}}}, "no condition", id="no condition"),
+        pytest.param(
+            {"desk.pay": {"tiers": {"amount > 9": {}, "amount > 2": {}}}},
+            "'amount > 2' is met whenever 'amount > 9' is",
+            id="tiers in falling order",
+        ),
         pytest.param(
             {"desk.pay": {"tiers": {"amuont > 1": {}}}}, "amuont, which it has not", id="no such"
         ),
@@ -255,7 +261,7 @@ def test_a_deployment_that_lets_no_question_stay_open():
 
 
 OWN = ApprovalPolicy(approvers=("U1A",), reason_required=True)
-TIGHT = FunctionTool(pay, approval=OWN)
+TIGHT = FunctionTool(pay, require_confirmation=True, approval=OWN)
 WAYS: dict[str, Agent] = {
     "a sub-agent": Agent(name="top", sub_agents=[Agent(name="desk", tools=[TIGHT])]),
     "an agent as a tool": Agent(name="top", tools=[AgentTool(Agent(name="desk", tools=[TIGHT]))]),
@@ -288,7 +294,8 @@ def test_every_way_to_a_tool_leads_to_its_policy(top: Agent, name: str):
 
 
 def _twin(approval: ApprovalPolicy | None) -> Agent:
-    return Agent(name="desk", tools=[FunctionTool(pay, approval=approval)])
+    tool = FunctionTool(pay, require_confirmation=True, approval=approval)
+    return Agent(name="desk", tools=[tool])
 
 
 @pytest.mark.parametrize(
@@ -358,7 +365,8 @@ def test_a_policy_for_many_tools(names: list[str], found: dict[str, int]):
         """Refund."""
         return amount
 
-    both = [Agent(name="desk", tools=[pay, refund]), Agent(name="till", tools=[pay])]
+    paying = FunctionTool(pay, require_confirmation=True)
+    both = [Agent(name="desk", tools=[paying, refund]), Agent(name="till", tools=[paying])]
     told = {name: {"approvers": [f"U1{n}"]} for n, name in enumerate(names)}
     policies = usable(book(Settings.read(approval_policies=json.dumps(told)), both)).policies
     assert {tool: len(each) for tool, each in policies.items() if each} == found
@@ -402,3 +410,29 @@ def test_working_hours():
     assert calendar(None) is None
     with pytest.raises(SettingsError, match="name of a time zone"):
         Settings.read(working_hours=json.dumps({"zone": "Mars"}))
+
+
+def _asks_itself(amount: float, tool_context: ToolContext) -> float:
+    """Pay, if somebody agrees."""
+    return amount
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "told"),
+    [
+        pytest.param(FunctionTool(pay), "desk.pay", "desk.pay never asks", id="it never asks"),
+        pytest.param(FunctionTool(pay), "desk.*", "", id="among all tools of an agent"),
+        pytest.param(FunctionTool(pay, approval=OWN), "*", "desk.pay never asks", id="its own"),
+        pytest.param(FunctionTool(pay, require_confirmation=True), "desk.pay", "", id="it asks"),
+        pytest.param(
+            FunctionTool(pay, require_confirmation=lambda: False), "desk.pay", "", id="it may"
+        ),
+        pytest.param(FunctionTool(_asks_itself, name="pay"), "desk.pay", "", id="it asks itself"),
+    ],
+)
+def test_a_policy_where_nobody_is_asked(tool: FunctionTool, name: str, told: str):
+    """Who writes a policy for a tool that never asks believes that it is gated: no start so."""
+    settings = Settings.read(approval_policies=json.dumps({name: {"approvers": ["U2B"]}}))
+    found = book(settings, [Agent(name="desk", tools=[tool])])
+    refused = [each.text for each in found.complaints if each.refuse]
+    assert [told in text for text in refused] == ([True] if told else [])

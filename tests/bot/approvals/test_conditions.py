@@ -9,7 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from agents import ApprovalPolicy
-from bot.approvals.conditions import condition
+from bot.approvals.conditions import condition, covers
 from bot.approvals.resolve import chosen
 
 STRICT, LOOSE = ApprovalPolicy(approvers=("UMIA",)), ApprovalPolicy(approvers=("UMAX",))
@@ -118,3 +118,34 @@ def test_texts_have_no_order(text: str):
     """A text that is no quantity is refused behind an order sign."""
     with pytest.raises(ValueError, match="a number, a date, a time or a span"):
         condition(text)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "covered"),
+    [
+        pytest.param("a > 1000", "a > 100", True, id="more than more"),
+        pytest.param("a > 100", "a > 1000", False, id="in rising order"),
+        pytest.param("a < 5", "a < 50", True, id="less than less"),
+        pytest.param("a < 50", "a < 5", False, id="in falling order"),
+        pytest.param("a > 100", "a >= 100", True, id="at the edge, inside"),
+        pytest.param("a >= 100", "a > 100", False, id="at the edge, outside"),
+        pytest.param("a >= 100", "a >= 100.0", True, id="the same, spelled otherwise"),
+        pytest.param("a > 1000", "a < 5000", False, id="two directions"),
+        pytest.param("a > 1000", "b > 100", False, id="two arguments"),
+        pytest.param("x.a > 1000", "x.a > 100", True, id="inside an argument"),
+        pytest.param("x.a > 1000", "y.a > 100", False, id="inside another"),
+        pytest.param("a == 7", "a > 5", True, id="a value beyond"),
+        pytest.param("a == 3", "a > 5", False, id="a value before"),
+        pytest.param('a in ["x", "y"]', 'a != "z"', True, id="members, none of them excluded"),
+        pytest.param('a in ["x", "z"]', 'a != "z"', False, id="members, one of them excluded"),
+        pytest.param('a in ["x"]', 'a in ["y", "x"]', True, id="members of more members"),
+        pytest.param('a in ["x", "w"]', 'a in ["y", "x"]', False, id="a member more"),
+        pytest.param('a != "x"', 'a != "x"', False, id="nothing is told of what is excluded"),
+        pytest.param('a > "P7D"', 'a > "PT1H"', True, id="spans"),
+        pytest.param('a > "2026-12-01"', 'a > "2026-01-01"', True, id="dates"),
+        pytest.param('a > "2026-12-01"', "a > 5", False, id="two kinds"),
+    ],
+)
+def test_a_condition_may_cover_another(earlier: str, later: str, covered: bool):
+    """Whatever meets the one surely meets the other, too; where nobody can tell, it does not."""
+    assert covers(condition(later), condition(earlier)) == covered

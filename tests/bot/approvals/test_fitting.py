@@ -120,7 +120,9 @@ def _ship(when: str, where: str) -> Book:
     policy = ApprovalPolicy(tiers={when: ApprovalPolicy()})
     if where == "a tier of a tier":
         policy = ApprovalPolicy(tiers={"amount > 1": policy})
-    own = FunctionTool(ship, approval=policy if where != "settings" else None)
+    own = FunctionTool(
+        ship, require_confirmation=True, approval=policy if where != "settings" else None
+    )
     written = {"desk.ship": {"tiers": {when: {}}}} if where == "settings" else {}
     settings = Settings.read(approval_policies=json.dumps(written), approvers=["U1A"])
     return book(settings, [Agent(name="desk", tools=[own])])
