@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agents import SessionKey, Slot
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, late, short_name
+from bot.approvals.request import Approval, late, short_name, voted
 from bot.turns import Command
 
 MOST = 100
@@ -140,5 +140,4 @@ def _waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:
     policy = approval.policy
     if person in approval.askers and not policy.self_approval:
         return False
-    voted = any(vote.person == person for vote in approval.votes)
-    return policy.entitles(person, names) and not voted
+    return policy.entitles(person, names) and person not in voted(approval)

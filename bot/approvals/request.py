@@ -253,6 +253,13 @@ def differ(approval: Approval) -> bool:
     return any(payload != agreed[0] for payload in agreed)
 
 
+def voted(approval: Approval) -> frozenset[str]:
+    """Who has said what there is to say; who approved apart from others has to agree with them."""
+    apart = differ(approval)
+    votes = newest(approval.votes).values()
+    return frozenset(vote.person for vote in votes if not (apart and vote.confirmed))
+
+
 def tally(approval: Approval, payload: dict[str, JsonValue] | None) -> str:
     """How many approve with exactly this payload, of how many at the least, such as `1 of 2`."""
     votes = in_favour(approval.votes, payload)

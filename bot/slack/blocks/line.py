@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from bot.approvals.button import encode
-from bot.approvals.request import Approval, differ, late, leading
+from bot.approvals.request import Approval, differ, late, leading, voted
 from bot.approvals.terms import needed, newest
 from bot.approvals.wording import rules, total
 from bot.slack.actions import WITHDRAW
@@ -75,10 +75,7 @@ def waited_for(approval: Approval) -> tuple[str, ...]:
     """
     policy = approval.policy
     told = policy.approvers if policy.notified is None else policy.notified
-    apart = differ(approval)
-    votes = newest(approval.votes).values()
-    voted = {vote.person for vote in votes if not (apart and vote.confirmed)}
-    return tuple(name for name in told if name not in voted)
+    return tuple(name for name in told if name not in voted(approval))
 
 
 def asked(

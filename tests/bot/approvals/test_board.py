@@ -53,6 +53,29 @@ def test_whose_list_it_is_in(who, now, lists):
     assert inbox([one], who, names=(), now=now) == Inbox(**dict.fromkeys(lists, (one,)))
 
 
+def _vote(person: str, days: int, *, confirmed: bool = True) -> Vote:
+    return Vote(person=person, confirmed=confirmed, payload={"days": days}, at=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("votes", "waits"),
+    [
+        pytest.param((), {"UBOSS", "UCFO"}, id="nobody voted"),
+        pytest.param((_vote("UBOSS", 3),), {"UCFO"}, id="one agreed"),
+        pytest.param(
+            (_vote("UBOSS", 3), _vote("UCFO", 4)), {"UBOSS", "UCFO"}, id="with other values"
+        ),
+        pytest.param((_vote("UBOSS", 3, confirmed=False),), {"UCFO"}, id="one is against"),
+    ],
+)
+def test_for_whom_it_still_waits(votes: tuple[Vote, ...], waits: set[str]):
+    """Who approved with values of their own has to agree with the others: it waits for them."""
+    two = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
+    one = approval(policy=two, votes=votes)
+    found = {who for who in ("UBOSS", "UCFO") if inbox([one], who, names=(), now=ASKED).waiting}
+    assert found == waits
+
+
 YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
 
 
