@@ -90,23 +90,31 @@ def verify(
 
 def _checked(line: str, heads: Mapping[str, str]) -> tuple[str, str, Mapping[str, Any]]:
     """A line's session, what is wrong with it, and what it says."""
+    found = _read(line)
+    if found is None:
+        return "", "this is no entry", {}
+    if "anchor" in found:
+        return "", "", found
+    session = str(found["session"])
+    if found["prev"] != heads.get(session, ""):
+        return session, "the entry before it is missing or another one", found
+    if link(found["prev"], found["entry"]) != found["hash"]:
+        return session, "the entry was changed", found
+    return session, "", found
+
+
+def _read(line: str) -> Mapping[str, Any] | None:
+    """An entry or an anchor as it is exported; None for anything else, and any other spelling."""
     try:
         parsed: object = json.loads(line)
         same = json.dumps(parsed, sort_keys=True) == line
     except (ValueError, RecursionError):
-        return "", "this is no entry", {}
+        return None
     if not isinstance(parsed, dict) or not same:
-        return "", "this is no entry", {}
+        return None
     found = cast("dict[str, Any]", parsed)
-    if "anchor" in found:
-        return "", "", found
-    session, claimed = str(found.get("session", "")), str(found.get("hash", ""))
-    previous = heads.get(session, "")
-    if found.get("prev") != previous:
-        return session, "the entry before it is missing or another one", found
-    if link(previous, found.get("entry")) != claimed:
-        return session, "the entry was changed", found
-    return session, "", found
+    is_entry = set(found) == {"session", "entry", "hash", "prev"}
+    return found if is_entry or "anchor" in found else None
 
 
 def _wrong_anchor(found: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:

@@ -92,6 +92,12 @@ def test_a_self_approval_is_marked():
     assert found["own_request"] is True
 
 
+def _with(line: str, **more: object) -> str:
+    """A line that says something else as well, or, with None, no longer says it."""
+    told = {name: value for name, value in (json.loads(line) | more).items() if value is not None}
+    return json.dumps(told, sort_keys=True)
+
+
 async def test_every_changed_byte_is_found():
     """No byte of an export can be changed without the verifier finding it."""
     text = "\n".join(await exported(MemorySlot(), rounds=4))
@@ -112,6 +118,8 @@ async def test_every_changed_byte_is_found():
         pytest.param(lambda lines: [*lines, lines[0]], id="a fork at the end"),
         pytest.param(lambda lines: [*lines, "[]"], id="a line that is no entry"),
         pytest.param(lambda lines: [*lines, ""], id="an empty line"),
+        pytest.param(lambda lines: [_with(lines[0], note="x"), *lines[1:]], id="one says more"),
+        pytest.param(lambda lines: [_with(lines[0], entry=None), *lines[1:]], id="one says less"),
         pytest.param(
             lambda lines: [*lines, json.dumps(json.loads(lines[0]), indent=0).replace("\n", "")],
             id="another spelling",
