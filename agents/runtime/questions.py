@@ -5,9 +5,10 @@ from typing import Any, cast
 from pydantic import JsonValue
 
 from agents.runtime import gate
-from agents.runtime.arguments import Bound
+from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ConfirmationRequest, ToolContext
+from agents.runtime.digest import canonical
 from agents.runtime.errors import ToolError
 from agents.runtime.held import Held
 from agents.runtime.jsonable import to_json
@@ -63,7 +64,6 @@ class Questions:
             initial=initial or {},
             dynamic=dynamic,
             kept=self.context.kept if dynamic else {},
-            defaults=tuple(sorted(bound.defaults)),
             secrets=tool.secrets,
             lasting=tool.is_long_running,
             ended=self.ended,
@@ -150,7 +150,27 @@ class Questions:
 
     def _as_it_stands(self, tool: Tool, bound: Bound, told: Question) -> Question:
         """The question for the call as it would run now, digest included."""
-        now = {"agent": self.context.agent_name, "contract": tool.contract, "args": bound.as_json}
+        now = {
+            "agent": self.context.agent_name,
+            "contract": tool.contract,
+            "args": bound.as_json,
+            "defaults": self._left_out(tool, bound),
+        }
         question = told.model_copy(update=now)
         digest = gate.digest_of(question, branch=self.call.branch, tenant=self.held.key.tenant)
         return question.model_copy(update={"digest": digest})
+
+    def _left_out(self, tool: Tool, bound: Bound) -> tuple[str, ...]:
+        """The arguments that the model left out and that are what the tool now has for them.
+
+        Those of a stored question are all given; what was left out is in the question.
+        """
+        before = self.call.question.defaults if self.call.question else ()
+        given = {name: value for name, value in self.args.items() if name not in before}
+        fresh = tool.bind(given) if before else bound
+        if isinstance(fresh, Unfit):
+            return tuple(sorted(bound.defaults))
+        same = (
+            n for n in fresh.defaults if canonical(fresh.as_json[n]) == canonical(bound.as_json[n])
+        )
+        return tuple(sorted(same))
