@@ -135,9 +135,17 @@ def _print(text: str) -> None:
     print(visible(text, spelled=lambda char: json.dumps(char)[1:-1])[0])
 
 
+def _none(found: Sequence[object]) -> None:
+    """Tell whoever looks at an empty list that it is one, beside what a script reads."""
+    if not found:
+        print("There is none.", file=sys.stderr)
+
+
 async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     """One line for each of the approvals that are open, and of the newest others."""
-    for each in await desk.board.approvals():
+    found = await desk.board.approvals()
+    _none(found)
+    for each in found:
         waits = "" if each.decided_by else demands(each.policy, list)
         who = each.decided_by or ", ".join(each.policy.approvers)
         call = f"{each.agent}.{each.tool} {each.requester}"
@@ -198,9 +206,11 @@ async def told_of(desk: Desk, given: argparse.Namespace) -> int:
 
 async def buried(desk: Desk, _given: argparse.Namespace) -> int:
     """One line for each session in which a turn was given up and stands so, oldest first."""
-    for key, at in await desk.index.dead():
-        if await _standing(desk, key) is not None:
-            print(f"{_moment(at / 1000)} {key}")
+    found = await desk.index.dead()
+    standing = [(key, at) for key, at in found if await _standing(desk, key) is not None]
+    _none(standing)
+    for key, at in standing:
+        print(f"{_moment(at / 1000)} {key}")
     return 0
 
 

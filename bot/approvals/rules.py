@@ -16,7 +16,7 @@ from bot.approvals.resolve import Defaults, named
 from bot.approvals.terms import is_group, is_person
 from bot.errors import SettingsError
 from bot.policies import DAYS, WorkingHours
-from bot.settings import Settings
+from bot.settings import Settings, variable
 
 NO_GROUPS: Mapping[str, Sequence[str]] = MappingProxyType({})
 
@@ -189,7 +189,8 @@ def _names(roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> Iterator
     told = [*names, *(member for members in roles.values() for member in members)]
     for name in dict.fromkeys(told):
         if not (is_person(name) or name in roles or is_group(name)):
-            yield Complaint(f"nobody knows who {name} is: name it in approver_roles")
+            told = f"nobody knows who {name} is: name it in {variable('approver_roles')}"
+            yield Complaint(told)
     for role in roles:
         if nobody(role, roles):
             yield Complaint(f"the role {role} stands for nobody")

@@ -72,6 +72,16 @@ async def kept(slot: RedisSlot) -> Approval:
     return Approval.from_record(view.approvals["3-0"])
 
 
+@pytest.mark.parametrize("what", ["approvals", "dead"])
+async def test_an_empty_list_says_that_it_is_one(store_url: str, monkeypatch, capsys, what: str):
+    """Whoever looks sees that there is none; what a script reads stays empty."""
+    monkeypatch.setenv("REDIS_URL", store_url)
+    monkeypatch.setenv("COUNTERSIGN_KEY_PREFIX", f"{uuid.uuid4().hex}:")
+    given = parser().parse_args([what, "list"])
+    assert await given.run(given) == 0
+    assert capsys.readouterr() == ("", "There is none.\n")
+
+
 async def test_listed_and_shown(desk, typed: Typed):
     """The newest approvals are listed by number, and one is shown without its secrets."""
     _, _, asked = desk

@@ -205,7 +205,12 @@ def test_a_setting_that_makes_no_sense_is_refused(name: str, value: str, words: 
 @pytest.mark.parametrize(
     ("policy", "given", "words"),
     [
-        pytest.param({"approvers": ["boss"]}, {}, "nobody knows who boss is", id="a name"),
+        pytest.param(
+            {"approvers": ["boss"]},
+            {},
+            "nobody knows who boss is: name it in COUNTERSIGN_APPROVER_ROLES",
+            id="a name",
+        ),
         pytest.param(
             {"approvers": ["boss"]}, {"boss": []}, "stands for nobody", id="an empty role"
         ),
