@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 
 from apscheduler.events import (
@@ -28,7 +29,7 @@ from bot.approvals.life import next_look
 from bot.approvals.records import REMEDY, readable
 from bot.approvals.succession import Succession
 from bot.index import Index
-from bot.tickets.news import Waiting
+from bot.tickets.news import Waiting, unreported
 from bot.tickets.poll import Poll
 from bot.turns import Command
 
@@ -41,6 +42,8 @@ LOOK = 600_000
 DUE = 500
 AT_ONCE = 100
 """Approvals of one look; sessions of one step."""
+REPORTS = timedelta(days=90)
+"""For how long nothing may happen in a session until its calls wait for no report any more."""
 UNTOLD = 10
 """Requests of one look about whose approvers Slack may say nothing, until it is left in peace."""
 
@@ -106,10 +109,11 @@ def sweeps(
     tenant: str,
     tickets: Poll,
     succession: Succession,
+    reports: timedelta = REPORTS,
     more: Sequence[Sweep] = (),
 ) -> tuple[Sweep, ...]:
     """Everything that is looked at again and again, in a session's own time or in ours."""
-    walk = Walk(slot, index, apps=apps, tenant=tenant)
+    walk = Walk(slot, index, apps=apps, tenant=tenant, reports=reports)
     return (
         Sweep("tickets", TICKETS, tickets.look),
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
@@ -156,11 +160,10 @@ async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str)
     """
     approval = await settle(slot, key, approval_id, index=index.ring(key, behind=True))
     look = approval and next_look(approval)
-    if look:
-        left = index.approval_left(key, approval_id, 0)
-        await index.send((*index.approval_due(key, approval_id, look), *left))
-    else:
-        await index.send(index.approval_over(key, approval_id))
+    due = index.approval_due(key, approval_id, look) if look else ()
+    is_open = approval is not None and approval.status == "pending"
+    left = index.approval_left(key, approval_id, 0) if is_open else ()
+    await index.send((*(due or index.approval_over(key, approval_id)), *left))
     if approval and approval.status == "expired":
         logs.info("approval.expired", session=str(key), approval=approval_id)
 
@@ -177,14 +180,26 @@ def _passing(key: SessionKey, **what: str) -> Generator[None]:
 
 
 class Walk:
-    """Reads every session again, a few at a time: what is due is a hint, and hints get lost."""
+    """Reads every session again, a few at a time: what is due is a hint, and hints get lost.
 
-    def __init__(self, slot: Slot, index: Index, *, apps: Sequence[str], tenant: str) -> None:
+    An open call keeps its session: one of which nobody `reports` for so long is ended.
+    """
+
+    def __init__(
+        self,
+        slot: Slot,
+        index: Index,
+        *,
+        apps: Sequence[str],
+        tenant: str,
+        reports: timedelta = REPORTS,
+    ) -> None:
         """Start at the first app's newest session."""
         self._slot = slot
         self._index = index
         self._apps = deque(apps)
         self._tenant = tenant
+        self._reports = reports
         self._seen = 0
 
     async def step(self) -> int:
@@ -229,7 +244,22 @@ class Walk:
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)
         await self._index.send([*due, *lost])
+        reports = [
+            (cid, call.name)
+            for cid, call in view.open.items()
+            if call.kind == "news" and not Waiting.of(call.note)
+        ]
+        silence = view.now / 1000 - view.updated
+        if reports and not view.inbox and silence >= self._reports.total_seconds():
+            await self._end(key, reports)
         return bool(due)
+
+    async def _end(self, key: SessionKey, calls: Sequence[tuple[str, str]]) -> None:
+        """Tell calls (id and name) that nobody waits for a report any more, and operators too."""
+        for cid, name in calls:
+            entry, ring = unreported(key, (cid, name)).entry(), self._index.ring(key, behind=True)
+            await self._slot.ingest(key, entry, only_existing=True, index=ring)
+            logs.warning("call.unreported", session=str(key), call=cid, tool=name)
 
 
 class Audits:

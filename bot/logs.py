@@ -62,6 +62,7 @@ Event = Literal[
     "clock.passed_over",
     "lease.lost",
     "settings.unsafe",
+    "call.unreported",
     "ticket.news",
     "ticket.unavailable",
     "ticket.failed",

@@ -63,6 +63,7 @@ def clock(settings: Settings, desk: Desk) -> Clock:
             tenant=desk.slack.identity.team,
             tickets=poll,
             succession=_succession(settings, desk),
+            reports=settings.report_ttl,
             more=_anchors(settings, desk),
         )
     )

@@ -310,6 +310,11 @@ class Settings(BaseSettings):
     ticket_ttl: Duration = Field(
         default=timedelta(days=14), description="After this nobody waits for a ticket any more."
     )
+    report_ttl: Duration = Field(
+        default=timedelta(days=90),
+        le=timedelta(days=365),
+        description="After this silence nobody waits for what a tool without a ticket may report.",
+    )
 
     @classmethod
     def settings_customise_sources(

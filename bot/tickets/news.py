@@ -16,6 +16,9 @@ from agents import Companions, Event, Post, SessionKey, Story, Ticket
 from bot.turns import Command, Thread, Turn, thread_of
 
 USER = "user"
+UNREPORTED = (
+    "Nobody reported what came of this, and nobody waits for it any more. It may have happened."
+)
 
 Companion = Callable[..., Companions]
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
@@ -184,6 +187,15 @@ def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticke
         author=waiting.person,
         parts=({"function_response": part},),
     )
+
+
+def unreported(key: SessionKey, call: tuple[str, str]) -> Turn:
+    """What a call (id and name) hears in the end that waits for a report, not for a ticket."""
+    cid, name = call
+    response: JsonValue = {"status": "timeout", "message": UNREPORTED}
+    part: dict[str, JsonValue] = {"id": cid, "name": name, "response": response}
+    turn_id = f"unreported:{cid}"
+    return Turn(id=turn_id, session=key, author="", parts=({"function_response": part},))
 
 
 def until_next(quiet: timedelta, *, shortest: timedelta, longest: timedelta) -> timedelta:

@@ -5,13 +5,21 @@ import logging
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
-from agents import Companions, Entry, SessionKey, StoreUnavailable
+from agents import (
+    Companions,
+    Entry,
+    LongRunningFunctionTool,
+    SessionKey,
+    StoreUnavailable,
+)
 from agents.runtime.slot.memory import MemorySlot
-from agents.runtime.slot.port import Commit
+from agents.runtime.slot.port import Commit, OpenCall
 from agents.runtime.slot.redis import RedisSlot, connect
+from agents.runtime.testing import ScriptedModel, call
 from bot import clock
 from bot.approvals.board import listed
 from bot.approvals.decide import decide
@@ -20,8 +28,12 @@ from bot.approvals.terms import Policy, Vote
 from bot.clock import LOOK, Audits, Clock, Sweep, Walk, close_due
 from bot.index import Index
 from bot.index.due import LONGEST
+from bot.tickets.news import UNREPORTED, Waiting
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, KEY, approval, click, session
+from tests.bot.river import River
+
+NEWS = OpenCall(name="order", kind="news", version=1)
 
 
 @asynccontextmanager
@@ -322,3 +334,77 @@ async def keep(slot, record) -> None:
         KEY, Commit(id="bad", fence=begun.fence, version=begun.version, companions=put_in)
     )
     await slot.release(KEY, begun.fence)
+
+
+@pytest.mark.parametrize(
+    ("first", "said"),
+    [
+        pytest.param(None, [], id="it said nothing yet"),
+        pytest.param({"status": "pending", "order": 7}, ["ordered"], id="it said something"),
+    ],
+)
+async def test_a_call_of_which_nobody_reports_is_ended(
+    river: River, caplog, first: dict | None, said: list[str]
+):
+    """After a long silence the model hears so, the thread its answer, and nothing stays open."""
+    model, tools = ScriptedModel([call("order"), *said, "bad"]), [_ordering(first)]
+    apps, tenant = ["helper"], river.key.tenant
+    walk = Walk(river.slot, river.index, apps=apps, tenant=tenant, reports=timedelta(0))
+    async with river.worker(model, tools=tools):
+        await river.ask()
+        await river.slack.wait_for(lambda: river.slack.calls("assistant.threads.setStatus"))
+    for _ in range(2):
+        await walk.step()
+    async with river.worker(model, tools=tools):
+        await river.hears(*said, "bad")
+    await walk.step()
+    view = await river.slot.read(river.key)
+    assert view
+    assert (view.inbox, view.open) == (0, {})
+    [told] = view.events[-2].get_function_responses()
+    assert told.response == {"status": "timeout", "message": UNREPORTED}
+    [line] = [record for record in caplog.records if record.msg == "call.unreported"]
+    assert (line.levelno, line.fields["tool"]) == (logging.WARNING, "order")
+
+
+def _ordering(first: dict | None) -> LongRunningFunctionTool:
+    """A tool that says this at first, and later nothing."""
+
+    def order() -> dict | None:
+        """Order something."""
+        return first
+
+    return LongRunningFunctionTool(order)
+
+
+WAITING = Waiting(ticket="7", seen="s", news=0, since=0, until=2**52)
+
+
+@pytest.mark.parametrize(
+    ("open_call", "reports", "ended"),
+    [
+        pytest.param(NEWS, timedelta(0), True, id="nobody reports"),
+        pytest.param(NEWS, timedelta(days=90), False, id="it is not long ago"),
+        pytest.param(replace(NEWS, note=WAITING.note()), timedelta(0), False, id="a ticket"),
+        pytest.param(replace(NEWS, kind="tool"), timedelta(0), False, id="it has not run yet"),
+        pytest.param(
+            replace(NEWS, kind="approval", request="q"), timedelta(0), False, id="people are asked"
+        ),
+    ],
+)
+async def test_whose_report_is_waited_for(
+    store_url: str, open_call: OpenCall, reports: timedelta, ended: bool
+):
+    """A ticket has a time of its own, and so has a question; what is said meanwhile is first."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        await slot.apply(KEY, state={}, create=True)
+        begun = await slot.begin(KEY, owner="test", lease=1)
+        opened = {"1-0": open_call}
+        commit = Commit(id="c", fence=begun.fence, version=0, opened=opened, release=True)
+        await slot.commit(KEY, commit)
+        walk = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant, reports=reports)
+        for _ in range(2):
+            await walk.step()
+        begun = await slot.begin(KEY, owner="test", lease=1000)
+    assert (begun.head.id if begun.head else "") == ("unreported:1-0" if ended else "")
