@@ -6,7 +6,7 @@ why, once, and the next start is refused.
 
 A store is marked when a bot first meets it. Whoever finds another mark than before, or none, or
 misses what is older than the mark, knows that it was emptied in between; the first one to find it
-says so, in the log and in the approvers' channel.
+says so in the log, and in the approvers' channel whoever can.
 """
 
 import asyncio
@@ -52,16 +52,19 @@ class Recall:
         self._faults: frozenset[str] | None = None
         self._tell = tell
         self._since: int | None = None
-        self._untold = 0
 
     async def look(self) -> None:
         """See how the store is now. Raises StoreUnavailable."""
         standing = await self._ask()
         self.unsaved = standing.unsaved
         self._note(standing.faults)
-        await self._mark()
-        if self._untold and self._tell and await self._tell(self._untold):
-            self._untold = 0
+        marker = await self._mark()
+        if marker.emptied and self._tell and await self._index.to_tell():
+            said = False
+            try:
+                said = await self._tell(marker.emptied)
+            finally:
+                await self._index.told(marker.emptied, done=said)
 
     async def lost(self, posted: float) -> bool:
         """Whether what is missing, and was there at a moment in Slack's time (s), was emptied away.
@@ -102,6 +105,5 @@ class Recall:
         marker = await self._index.mark(self._since, lost=lost)
         self._since = marker.since
         if marker.news:
-            self._untold = marker.emptied
             logs.error("store.emptied", since=marker.since, next="what was asked before is gone")
         return marker

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from agents import SessionKey, StoreUnavailable
 from bot.index.hints import Client, Hints, pairs, text_of
 from bot.index.lists import Lists
-from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING
+from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING, TELL
 from bot.turns import Command
 
 NOW, BEHIND = 0, 1
@@ -29,6 +29,7 @@ GONE_LIVES = 30 * 24 * 3600
 ASIDE = 100
 ASIDE_LIVES = 600
 """Seconds until words set aside are forgotten: Slack brings a mention for six minutes."""
+TELLING = 60_000
 CLAIM_DUE = 60_000
 """Milliseconds until a claimed approval is looked at again, unless it is struck off."""
 
@@ -101,6 +102,19 @@ class Index(Hints):
         [found] = await self.send((("EVAL", MARK, 1, self._boot, *given),))
         since, emptied, news = found
         return Marker(int(since), int(emptied), news=bool(int(news)))
+
+    async def to_tell(self) -> bool:
+        """Whether it is for this process to tell people that the store was emptied.
+
+        It is for another one when that did not happen within `TELLING` ms, nor was `told`.
+        """
+        [found] = await self.send((("EVAL", TELL, 1, self._boot, TELLING),))
+        return bool(int(found))
+
+    async def told(self, emptied: int, *, done: bool) -> None:
+        """Note that people were told of it, or, unless it is `done`, that anybody may try again."""
+        note: tuple[Command, ...] = (("HSET", self._boot, "told", emptied),) if done else ()
+        await self.send((*note, ("HDEL", self._boot, "taken")))
 
     def buried(self, key: SessionKey) -> Sequence[Command]:
         """The commands that note for operators that a turn of a session was given up."""

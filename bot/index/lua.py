@@ -89,3 +89,13 @@ return { since, string.format('%d', now), 1 }
 """MARK{boot}(known, lost): since when the store remembers, when it was found emptied, and whether
 this call found it. Whoever knows another `since` from before has seen it emptied; so has who says
 `lost`. A store that is marked late remembers since 0: nobody knows."""
+
+TELL = """#!lua flags=allow-oom
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local emptied, told, taken = unpack(redis.call('HMGET', KEYS[1], 'emptied', 'told', 'taken'))
+if not emptied or told == emptied or tonumber(taken or 0) > now then return 0 end
+redis.call('HSET', KEYS[1], 'taken', now + tonumber(ARGV[1]))
+return 1
+"""
+"""TELL{boot}(ms): whether the caller is to tell people that the store was emptied, for so long."""

@@ -10,7 +10,7 @@ from bot.turns import Thread
 
 
 async def tell(replies: Replies, channel: str, at: int) -> bool:
-    """Post that it was noticed at a moment (ms); whether there is nothing more to be tried."""
+    """Post that it was noticed at a moment (ms); whether it is there."""
     noticed = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
     (message,) = answer(
         f"The memory of this bot was emptied; it was noticed on {noticed}. Requests from before are"
@@ -19,8 +19,10 @@ async def tell(replies: Replies, channel: str, at: int) -> bool:
     )
     name = f"emptied:{at}"
     thread = Thread(channel)
-    result = await replies.find(thread, id=name) or await replies.post(thread, message, id=name)
+    result = await replies.find(thread, id=name)
+    if result is None or (isinstance(result, Refused) and not result.of_app):
+        result = await replies.post(thread, message, id=name)
     if isinstance(result, Posted):
         return True
     logs.warning("outbox.refused", post=name, code=type(result).__name__)
-    return isinstance(result, Refused)
+    return False

@@ -11,7 +11,7 @@ import pytest
 from agents.runtime.slot.redis import connect
 from bot import recall, storage
 from bot.errors import StoreUnavailable
-from bot.index import Client, Index
+from bot.index import Client, Index, due
 from bot.recall import Recall, Standing
 from tests.agents.slot.servers import server
 
@@ -119,6 +119,34 @@ async def test_what_could_not_be_told_is_told_later(client: Client):
     for expected in (0, 0, 1, 1):
         await watch.look()
         assert len(told.moments) == expected
+
+
+@pytest.mark.parametrize("first", ["finder", "other"])
+@pytest.mark.parametrize("fate", ["Slack is away", "it is killed"])
+async def test_what_its_finder_could_not_tell_others_tell(
+    client: Client, monkeypatch, first: str, fate: str
+):
+    """Whoever found it may die, or have no Slack: another process tells it, once."""
+    monkeypatch.setattr(due, "TELLING", 1)
+    told, killed = Told(), asyncio.Event()
+
+    async def tell(_at: int) -> bool:
+        if fate == "it is killed":
+            await killed.wait()
+        return False
+
+    finder = Recall(Index(client), standing=saved, tell=tell)
+    other = Recall(Index(client), standing=saved, tell=told)
+    await finder.look()
+    if first == "other":
+        await other.look()
+    await client.flushall()
+    looking = asyncio.create_task(finder.look())
+    await asyncio.sleep(0.05)
+    for _ in range(3):
+        await other.look()
+    looking.cancel()
+    assert len(told.moments) == 1
 
 
 async def test_it_looks_again_and_again_whatever_the_store_does(store_url, monkeypatch):
