@@ -73,7 +73,8 @@ def play(order: Mapping[str, Any]) -> int:
 def hurry() -> None:
     """Let what takes seconds or minutes in life take fractions here."""
     worker.RETRIES, worker.AGAIN = (0.2, 0.4, 0.8, 1.0), 0.1
-    outbox.LOOK_AGAIN = outbox.MENDED_AGAIN = courier.LATER = 0.3
+    outbox.LOOK_AGAIN = outbox.MENDED_AGAIN = 0.3
+    courier.FRESH, courier.LOOKS = 0.4, (0.0, 0.3, 1.0)
     endings.WAIT = 0.2
     clock.EXPIRY = 0.2
     clock.TICKETS = 0.2
