@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
 from bot.approvals.kin import people_behind
-from bot.approvals.life import next_look
+from bot.approvals.life import next_look, unasked
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
@@ -178,7 +178,8 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
     """When the clock has to look at which approval, and who finds the new one."""
-    looks = {approval.id: next_look(approval), **dict.fromkeys(settling, scene.now)}
+    look = scene.now if unasked(approval) else next_look(approval)
+    looks = {approval.id: look, **dict.fromkeys(settling, scene.now)}
     listed = scene.rules.listed
     return tuple(listed(approval) if listed else ()) + tuple(
         command

@@ -16,7 +16,7 @@ from bot.approvals.request import (
     late,
     supersedes,
 )
-from bot.approvals.terms import Policy, Vote, in_favour, newest, reached
+from bot.approvals.terms import Policy, Vote, in_favour, is_person, newest, reached
 
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
@@ -120,6 +120,40 @@ def inherited(
     return _next(approval, "pending", changes)
 
 
+def unasked(approval: Approval) -> tuple[str, ...]:
+    """The groups that were to be told of it, and of whose members nobody could say who they are."""
+    policy = approval.policy
+    told = (*policy.approvers, *(policy.notified or ()))
+    return tuple(dict.fromkeys(name for name in told if not is_person(name)))
+
+
+def introduced(approval: Approval, members: Mapping[str, Iterable[str]]) -> Approval | None:
+    """The approval when those `unasked` are asked, as far as they are known now; None for nobody.
+
+    They may decide already, by the names that they stand for.
+    """
+    policy = approval.policy
+    own = frozenset[str]() if policy.self_approval else approval.askers
+    approvers = tuple(p for p in _behind(policy.approvers, members) if p not in own)
+    notified = policy.notified and _behind(policy.notified, members)
+    if not approvers or (approvers, notified) == (policy.approvers, policy.notified):
+        return None
+    known = {"rules": policy.demands, "approvers": approvers, "notified": notified}
+    more = _more_copies(approval, approvers if notified is None else notified)
+    changes = {"policy": policy.model_copy(update=known), "copies": (*approval.copies, *more)}
+    return _next(approval, "pending", changes)
+
+
+def _behind(names: Iterable[str], members: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """The names, and in place of each group its members, where there are some."""
+    people = (
+        person
+        for name in names
+        for person in ((name,) if is_person(name) else sorted(members.get(name, ())) or (name,))
+    )
+    return tuple(dict.fromkeys(people))
+
+
 def _told_too(policy: Policy, people: Sequence[str]) -> Policy:
     """The policy by which these people are told as well, where not everybody is."""
     if policy.notified is None:
@@ -133,7 +167,7 @@ def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
     if not all(copy.private for copy in approval.copies):
         return ()
     there = {copy.channel for copy in approval.copies}
-    new = (person for person in people if person not in there)
+    new = (each for each in people if is_person(each) and each not in there)
     return tuple(Copy.numbered(approval.id, n, p) for n, p in enumerate(new, len(approval.copies)))
 
 

@@ -61,7 +61,7 @@ class Copy(Frozen):
     @property
     def private(self) -> bool:
         """Whether those who may decide from later on do not see it without a card of their own."""
-        return is_person(self.channel) or bool(self.thread_ts)
+        return is_person(self.channel) or self.channel.startswith("D") or bool(self.thread_ts)
 
     @classmethod
     def numbered(cls, approval: str, number: int, channel: str) -> "Copy":

@@ -12,7 +12,7 @@ from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decision import change
-from bot.approvals.life import closed, escalated_by, inherited
+from bot.approvals.life import closed, escalated_by, inherited, introduced, unasked
 from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
@@ -28,6 +28,8 @@ LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
 Follow = Callable[[Approval], Sequence[Command]]
 """The index commands that go with a change: the session is due, and those asked now find it."""
 
+TOLD = 50
+"""How many people of one group are told of a request, once it is known who is in it."""
 PASSED_ON = (
     "Too few of those who were asked about request {} may still decide, so the default approvers"
     " are asked as well."
@@ -48,7 +50,7 @@ class Succession:
         self._follow = follow
 
     async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
-        """Pass a request on, or close it, where too few may decide.
+        """Ask who was not known at first; pass a request on, or close it, where too few may decide.
 
         False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
         several processes at once: one of them changes the record, tells of it, and logs it.
@@ -65,24 +67,27 @@ class Succession:
             able = await self._look_up(_names(approval, self._heirs), _most(approval))
             if able is None:
                 return False
-            after = succeeded(approval, able, heirs=self._heirs, now=view.now)
+            joined = introduced(approval, able)
+            after = joined or succeeded(approval, able, heirs=self._heirs, now=view.now)
             if after is None:
                 return True
             following = _changed(approval, after, now=view.now, head=view.audit_head)
             stored = await slot.decide(key, replace(following, index=self._follow(after)))
-            if stored.kind == "ok":
+            if stored.kind == "ok" and not joined:
                 _log(after)
                 return True
         raise StoreUnavailable(f"the approval {approval_id} changes all the time")
 
 
 def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
-    """The change, with what the requester reads in their thread."""
+    """The change, with what the requester reads in their thread where others have to come in."""
+    changed = change(before, after, now=now, head=head)
+    if (after.status, after.heirs) == (before.status, before.heirs):
+        return changed
     text = (PASSED_ON if after.status == "pending" else NOBODY).format(after.reference)
     home = thread_of(SessionKey.parse(after.session))
     name = f"heirs:{after.id}:{after.rev}"
     told = posts.notice(name, home, text=text, asker=after.requester, at=now)
-    changed = change(before, after, now=now, head=head)
     return replace(changed, posts=(*changed.posts, told))
 
 
@@ -155,11 +160,17 @@ def _gone(approval: Approval, able: Able) -> frozenset[str]:
 def _names(approval: Approval, heirs: Sequence[str]) -> tuple[str, ...]:
     """Everybody whose right counts: of the policy, of what it escalates to, and the heirs."""
     later = (name for each in approval.escalations for name in (*each.names, *each.people))
-    return tuple(dict.fromkeys((*sorted(approval.policy.names), *heirs, *later)))
+    named = (*sorted(approval.policy.names), *unasked(approval))
+    return tuple(dict.fromkeys((*named, *heirs, *later)))
 
 
 def _most(approval: Approval) -> int:
-    """How many who may decide behind one name are as good as any number of them."""
+    """How many who may decide behind one name are as good as any number of them.
+
+    Of those who are still to be told of it, it is everybody.
+    """
+    if unasked(approval):
+        return TOLD
     counts = (quota.count for rule in approval.policy.demands for quota in rule)
     return max(counts) + len(approval.votes) + 1
 
