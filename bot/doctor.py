@@ -31,6 +31,7 @@ from bot.needs import require_model, require_slack, require_store
 from bot.routing import GUIDE, resolved
 from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
+from bot.slack.endings import Refused, Retry, Uncertain
 from bot.slack.manifest import SCOPES
 from bot.slack.people import person_of
 from bot.slack.workspace import Workspace, missing, workspace
@@ -51,11 +52,14 @@ _PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
 _GROUP = re.compile(r"S[A-Z0-9]{2,}")
 
 
+Level = Literal["ok", "warn", "wrong"]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """How one part is: `wrong` means that the bot cannot do its work so."""
 
-    level: Literal["ok", "warn", "wrong"]
+    level: Level
     part: str
     text: str
 
@@ -208,10 +212,11 @@ async def _deciders(
         return
     for complaint in policies.complaints:
         text = f"{complaint.text[:1].upper()}{complaint.text[1:]}."
-        yield Finding("warn", "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
+        level: Level = "wrong" if complaint.refuse else "warn"
+        yield Finding(level, "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
     for name in sorted({*policies.names, *settings.approvers}):
-        if why := await _unable(name, found):
-            yield Finding("warn", "policies", f"{name} cannot decide: {why}.")
+        if told := await _unable(name, found):
+            yield Finding("warn", "policies", told)
 
 
 async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequence[str]]:
@@ -221,18 +226,28 @@ async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequen
 
 
 async def _unable(name: str, found: Workspace) -> str:
-    """Why somebody who is named cannot decide; empty when they can."""
+    """Why somebody who is named cannot decide, or why nobody can tell; empty when they can."""
     if _GROUP.fullmatch(name):
         members = await found.replies.group(name)
-        known = isinstance(members, tuple)
-        empty = "nobody is in this user group" if not members else ""
-        return empty if known else "Slack does not know this user group"
+        if not isinstance(members, tuple):
+            return _unknown(name, members, kind="user group")
+        return "" if members else f"{name} cannot decide: nobody is in this user group."
     if not _PERSON.fullmatch(name):
         return ""
     told = await found.replies.user(name)
     if not isinstance(told, Mapping):
-        return "Slack does not know this person"
-    return _barred(person_of(told), team=found.identity.team)
+        return _unknown(name, told, kind="person")
+    why = _barred(person_of(told), team=found.identity.team)
+    return why and f"{name} cannot decide: {why}."
+
+
+def _unknown(name: str, ending: Retry | Uncertain | Refused, *, kind: str) -> str:
+    """What Slack's answer to who that is amounts to."""
+    if not isinstance(ending, Refused):
+        return f"Whether {name} can decide is not known: Slack does not answer now."
+    if ending.of_app or ending.method:
+        return f"Whether {name} can decide is not known: Slack refuses to say it: {ending.code}."
+    return f"{name} cannot decide: Slack does not know this {kind}."
 
 
 def _barred(person: Person, *, team: str) -> str:

@@ -12,6 +12,7 @@ from bot import app, doctor
 from bot.cli import main
 from bot.doctor import Finding, Parts, examine
 from bot.playground import LocalSlack
+from bot.playground.web_api import FaultKind
 from bot.settings import Settings
 from tests.conftest import unused_port
 from tests.stories.conftest import office_settings, running
@@ -100,7 +101,7 @@ async def test_all_is_well(settings: Settings):
         pytest.param(
             "policies",
             {"approval_policies": {"*.reimburse": {"approvers": ["S0LOCALMGR1"], "quorum": 9}}},
-            "warn",
+            "wrong",
             "9 people have to agree, and 2 can",
             id="a user group that is too small",
         ),
@@ -154,6 +155,32 @@ async def test_a_deactivated_approver(slack: LocalSlack, settings: Settings):
     people[leaver.id] = replace(leaver, deleted=True)
     [told] = await found(settings, part="policies")
     assert told.text == f"{leaver.id} cannot decide: the account is deactivated."
+
+
+ASKED = {
+    "a person": ("users.info", "U0LOCALMAX1"),
+    "a group": ("usergroups.users.list", "S0LOCALMGR1"),
+}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        pytest.param(("ratelimited", ""), "does not answer now", id="asked too often"),
+        pytest.param(("error", ""), "does not answer now", id="a fault of Slack's"),
+        pytest.param(("refused", "missing_scope"), "to say it: missing_scope", id="a scope"),
+        pytest.param(("refused", "user_not_found"), "does not know this", id="not there"),
+    ],
+)
+async def test_who_can_decide_as_far_as_slack_says(
+    slack: LocalSlack, settings: Settings, kind: str, fault: tuple[FaultKind, str], words: str
+):
+    """Slack that does not say who somebody is, is not Slack that does not know them."""
+    method, name = ASKED[kind]
+    slack.fail(method, fault[0], error=fault[1], times=9)
+    told = await found(settings.model_copy(update={"approvers": (name,)}), part="policies")
+    assert [words in each.text for each in told] == [True]
 
 
 async def test_a_group_that_decides(settings: Settings):
