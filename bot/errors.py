@@ -5,8 +5,7 @@ BotError
 ├── StoreUnavailable   the store does not answer; trying again helps
 ├── StoreUnsafe        the store may lose what it acknowledged; somebody must change it
 ├── SlackUnavailable   Slack does not answer at all; trying again helps
-├── TicketsUnavailable the ticket system does not answer; trying again helps
-└── SlackRefused       Slack answered a call with an error code; trying again rarely helps
+└── TicketsUnavailable the ticket system does not answer; trying again helps
 
 The message of each is one sentence for the operator and holds no secret.
 """
@@ -39,16 +38,3 @@ class TicketsUnavailable(BotError):
         """Keep how long to wait."""
         super().__init__(f"The ticket system does not answer ({why}).")
         self.after_s = after_s
-
-
-class SlackRefused(BotError):
-    """Slack answered a Web API call with an error code.
-
-    `method` is Slack's name of the call (`chat.update`), `code` what Slack said (`not_in_channel`).
-    """
-
-    def __init__(self, method: str, code: str) -> None:
-        """Keep what was called and what Slack said."""
-        super().__init__(f"Slack refused {method}: {code}.")
-        self.method = method
-        self.code = code

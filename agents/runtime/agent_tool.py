@@ -66,7 +66,6 @@ class AgentTool:
             kwargs=dict(plain),
             as_json=plain,
             defaults=frozenset(),
-            dropped=(),
         )
 
     def _plain(self, args: dict[str, Any]) -> dict[str, JsonValue]:

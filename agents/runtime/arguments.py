@@ -19,7 +19,7 @@ class Bound:
 
     `values` are the arguments by name, defaults filled in; `args` and `kwargs` the same, ready to
     call with (the context is not among them). `as_json` is what a person is shown and what is
-    digested. `defaults` names the arguments the model left out, `dropped` those it invented.
+    digested. `defaults` names the arguments the model left out.
     """
 
     values: dict[str, Any]
@@ -27,7 +27,6 @@ class Bound:
     kwargs: dict[str, Any]
     as_json: dict[str, JsonValue]
     defaults: frozenset[str]
-    dropped: tuple[str, ...]
 
     def written(self) -> "Bound":
         """The same call with `as_json` written down anew from the values, as they are now."""
@@ -77,7 +76,6 @@ def bind(signature: Signature, args: Mapping[str, Any]) -> Bound | Unfit:
         kwargs={name: value for name, value in values.items() if name not in positional},
         as_json=as_json,
         defaults=frozenset(values.keys() - given.keys()),
-        dropped=tuple(name for name in args if name not in given),
     )
 
 

@@ -28,7 +28,6 @@ from agents.runtime.jsonable import to_json
 from agents.runtime.marks import is_secret, leaking
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
-SECTION = re.compile(r"\s*[A-Z][A-Za-z ]*:\s*$")
 ENTRY = re.compile(r"\s*\**(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 REQUIRED: Any = inspect.Parameter.empty
 _EMPTY = types.FunctionDeclaration.model_construct()

@@ -77,7 +77,6 @@ class TransferTool:
             kwargs=values,
             as_json={"agent_name": name},
             defaults=frozenset(),
-            dropped=tuple(key for key in args if key != "agent_name"),
         )
 
     async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it

@@ -1,6 +1,6 @@
 """The daily anchor: the last hash of each session's audit, and one root over all of them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,8 +10,6 @@ from bot.approvals.verify import root
 
 WEEK = timedelta(days=7) // timedelta(milliseconds=1)
 
-Sessions = Callable[[], Awaitable[Sequence[SessionKey]]]
-"""The sessions that have an audit."""
 Anchor = Mapping[str, Any]
 """`{anchor, heads, lapses, prev, root}`: a date, by session the last hash and when it may be gone
 (milliseconds, None: not before it is settled), the root of the anchor before, and its own root."""
