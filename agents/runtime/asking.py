@@ -93,10 +93,13 @@ class Asking:
         )
 
     async def _compaction(self) -> Event | None:
-        """A summary of what is too old to be read whole; None when there is none to write."""
+        """A summary of what is too old to be read whole; None when there is none to write.
+
+        A turn never ends for want of one: it is asked for again in the next.
+        """
         window, story = self.budget.config.window, self.held.story
-        whole = self.step.branch is not None or self.step.agent.include_contents == "none"
-        if not window or whole or not self.budget.compacts:
+        apart = self.step.branch is not None or self.step.agent.include_contents == "none"
+        if not window or apart or not self.budget.compacts:
             return None
         until = due(story.branch(None), window=window)
         if until is None:
@@ -104,12 +107,15 @@ class Asking:
         request, begun = self._minutes(until), time.monotonic()
         try:
             answer = self.budget.patience.asked(self.model, request, stream=False)
-            [response] = [response async for response in answer]
-            self._called(response, begun)
-        except ModelError as error:
-            log.warning("model.failed", extra={"agent": self.step.agent.name, "why": str(error)})
+            whole = [response async for response in answer if not response.partial]
+        except Exception as error:  # noqa: BLE001 - a model may fail in any way
+            why = str(error) if isinstance(error, ModelError) else type(error).__name__
+            log.warning("model.failed", extra={"agent": self.step.agent.name, "why": why})
+            whole = []
+        if not whole:
             self.budget.compacts = False
             return None
+        self._called(response := whole[-1], begun)
         parts = response.content.parts if response.content else None
         said = (part.text for part in parts or () if part.text and not part.thought)
         summary = "".join(said).strip()

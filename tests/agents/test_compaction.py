@@ -215,6 +215,54 @@ async def test_a_summary_that_fails_is_done_without(failure: object):
     assert [len(request.contents) for request in model.requests] == [1, 3, 1, 3, 1, 2]
 
 
+def piece(text: str, *, partial: bool = False) -> LlmResponse:
+    """Something a model says."""
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    return LlmResponse(content=content, partial=partial)
+
+
+class Odd:
+    """A model that answers the request for a summary in a way of its own."""
+
+    def __init__(self, *answers: LlmResponse | Exception) -> None:
+        """Know what it says instead of a summary."""
+        self.answers = answers
+
+    async def generate_content_async(
+        self, request: LlmRequest, *, stream: bool = False
+    ) -> AsyncIterator[LlmResponse]:
+        """One word, or what it says for a summary."""
+        del stream
+        asks = request.system_instruction == INSTRUCTION
+        for answer in self.answers if asks else (piece("Well."),):
+            if isinstance(answer, Exception):
+                raise answer
+            yield answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "summary"),
+    [
+        pytest.param((), None, id="nothing"),
+        pytest.param((piece("Th", partial=True), piece("They met.")), "They met.", id="in pieces"),
+        pytest.param((piece("Th", partial=True),), None, id="a piece alone"),
+        pytest.param((piece("No."), piece("They met.")), "They met.", id="twice"),
+        pytest.param((RuntimeError("no"),), None, id="it fails"),
+        pytest.param((piece("Th", partial=True), KeyError("x")), None, id="it fails halfway"),
+    ],
+)
+async def test_no_turn_ends_for_want_of_a_summary(
+    answers: tuple[LlmResponse | Exception, ...], summary: str | None
+):
+    """However a model fails at it, people are answered."""
+    runner, config = desk(Odd(*answers)), RunConfig(window=250)
+    heard = [await say(runner, f"{n} {LONG}", config) for n in range(4)]
+    assert heard == [["Well."]] * 4
+    session = await runner.session_service.get_session(app_name="root", user_id="u", session_id="s")
+    made = {e.actions.compaction.summary for e in session.events if e.actions.compaction}
+    assert made == ({summary} if summary else set())
+
+
 class Minutes:
     """A model that numbers its summaries and notes how each conversation began."""
 
