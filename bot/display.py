@@ -8,7 +8,7 @@ from bot.approvals.hidden import note
 from bot.approvals.kin import Looks, kin
 from bot.approvals.posts import kind_of, thread_to
 from bot.approvals.records import readable
-from bot.approvals.request import MOVES, Approval
+from bot.approvals.request import MOVES, Again, Approval, asked_again
 from bot.approvals.scene import talks
 from bot.slack.blocks.answer import answer
 from bot.slack.blocks.arguments import retold
@@ -153,21 +153,27 @@ class Display:
 
     async def _shown(self, kind: str, approval: Approval, *, channel: str) -> Rendered:
         """A card or the line in the thread, as the record is now, for those in a channel."""
-        shared = await self._replies.shared(channel)
+        shared, again = await self._replies.shared(channel), await self._again(approval)
         if kind.startswith("asked"):
             nobody = bool(approval.copies) and not any(
                 c.post in self.places for c in approval.copies
             )
-            name = self._name
-            return asked(approval, now=self.now, shared=shared, nobody=nobody, name=name)
+            return asked(
+                approval,
+                now=self.now,
+                shared=shared,
+                nobody=nobody,
+                name=self._name,
+                again=again,
+            )
         if shared:
             await self._note(approval, channel, hides=True)
-            return withheld(approval, now=self.now)
+            return withheld(approval, now=self.now, again=again)
         moved_on = kind == "card_update" and await self._moved_on(approval)
         among = self.approvals.values()
         stands = kin(approval, among, looks=self._looks, moved_on=moved_on)
-        result = await self._result(approval)
-        return card(approval, now=self.now, kin=stands, result=result)
+        result = await self._result(approval, again)
+        return card(approval, now=self.now, kin=stands, result=result, again=again)
 
     async def _note(self, approval: Approval, channel: str, *, hides: bool) -> None:
         """Write down whether a channel's card shows what it is about."""
@@ -175,19 +181,29 @@ class Display:
         if noted.status == "pending":
             self.approvals[noted.id] = noted
 
-    async def _result(self, approval: Approval) -> str:
+    async def _result(self, approval: Approval, again: Again) -> str:
         """What the call of an approval brought, in one line; empty while it has not run.
 
         Of a call that was asked about anew it is the newer approval's.
         """
         if approval.status not in ("done", "failed", "void"):
             return ""
-        since = (e for e in self.approvals.values() if e.version > approval.version)
-        if approval.status == "void" and any(e.call_id == approval.call_id for e in since):
+        if approval.status == "void" and again.newest:
             return ""
         return brought(await self._newest_events(), approval)
 
     async def _moved_on(self, approval: Approval) -> bool:
+    async def _again(self, approval: Approval) -> Again:
+        """Whether the call of an approval was asked about anew.
+
+        Of one that is void that is looked for among all of the session: its card says also if not.
+        """
+        found = asked_again(approval, self.approvals.values())
+        if approval.status != "void" or found.newest:
+            return found
+        view = await self._slot.read(self._key, parts=("approvals",))
+        return asked_again(approval, readable(view.approvals).values() if view else ())
+
         """Whether people wrote in the conversation after a question that is still open."""
         if approval.status != "pending":
             return False

@@ -8,15 +8,14 @@ unknown  -> done | cancelled | started (by a named person)
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
 from agents import Question, Record
-from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, newest
-from bot.approvals.wording import total
+from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, newest, total
 
 Status = Literal[
     "pending",
@@ -187,6 +186,19 @@ class Approval(Frozen):
     def from_record(cls, record: Record) -> "Approval":
         """The approval in a slot's record."""
         return cls.model_validate({**record.body, "status": record.status, "rev": record.rev})
+
+
+class Again(NamedTuple):
+    """Whether people were asked about a call once more: by the newest such request."""
+
+    newest: Approval | None
+
+
+def asked_again(approval: Approval, among: Iterable[Approval]) -> Again:
+    """Whether people were asked anew about the call of an approval, by those of its session."""
+    since = (each for each in among if each.call_id == approval.call_id)
+    later = [each for each in since if each.version > approval.version]
+    return Again(max(later, key=lambda each: each.version, default=None))
 
 
 def short_name(session: object, approval: str) -> str:

@@ -83,6 +83,12 @@ class Policy(Frozen):
         """The names among them that stand for several people."""
         return frozenset(name for name in self.names if not is_person(name))
 
+    @property
+    def is_simple(self) -> bool:
+        """Whether a number says it all: so many of those who were asked."""
+        among = {name for rule in self.demands for quota in rule for name in quota.names}
+        return [len(rule) for rule in self.demands] == [1] and among == {*self.approvers}
+
     def entitles(self, person: str, names: Iterable[str] = ()) -> bool:
         """Whether a person who stands for these names may decide."""
         entitled = self.names
@@ -158,6 +164,11 @@ def needed(policy: Policy, votes: Sequence[Vote] = ()) -> int:
     apart = apart and sum(len(n) for _, n in asked) == len({n for _, names in asked for n in names})
     counts = [count for count, _ in asked]
     return len(votes) + (sum(counts) if apart else max(counts, default=0))
+
+
+def total(policy: Policy, votes: Sequence[Vote] = ()) -> str:
+    """How many it takes, those with these equal votes among them: with several rules at least."""
+    return f"{'' if policy.is_simple else 'at least '}{needed(policy, votes)}"
 
 
 def _named(rule: Sequence[Quota]) -> frozenset[str]:

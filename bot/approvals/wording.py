@@ -5,7 +5,7 @@ Whoever shows it says what names are called there: mentions on a card, ids at a 
 
 from collections.abc import Callable, Sequence
 
-from bot.approvals.terms import Policy, Quota, Vote, is_person, needed
+from bot.approvals.terms import Policy, Quota, is_person
 
 Called = Callable[[Sequence[str]], Sequence[str]]
 """What some names are called, a word or so for each; where they are many, the last says so."""
@@ -13,7 +13,7 @@ Called = Callable[[Sequence[str]], Sequence[str]]
 
 def demands(policy: Policy, called: Called) -> str:
     """How many of whom have to agree; empty where it is any one of those asked."""
-    if not is_simple(policy):
+    if not policy.is_simple:
         return rules(policy, called)
     count = policy.demands[0][0].count
     return f"{count} have to approve" if count > 1 else ""
@@ -24,23 +24,11 @@ def rules(policy: Policy, called: Called) -> str:
 
     Several names stand in brackets, so that none of them is read as another demand.
     """
-    if is_simple(policy):
+    if policy.is_simple:
         return ""
     several = len(policy.demands) > 1
     told = [_rule(rule, called, several=several) for rule in policy.demands]
     return f"it takes {'; and also '.join(told)}"
-
-
-def is_simple(policy: Policy) -> bool:
-    """Whether a number says it all: so many of those who were asked."""
-    among = {name for rule in policy.demands for quota in rule for name in quota.names}
-    return [len(rule) for rule in policy.demands] == [1] and among == {*policy.approvers}
-
-
-def total(policy: Policy, votes: Sequence[Vote]) -> str:
-    """How many it takes, those with these equal votes among them: with several rules at least."""
-    least = "" if is_simple(policy) else "at least "
-    return f"{least}{needed(policy, votes)}"
 
 
 def _rule(rule: Sequence[Quota], called: Called, *, several: bool) -> str:

@@ -63,6 +63,20 @@ def _by_another(case: Case, record: Record) -> bool:
     return not own and (_nothing(case, record) or len(case.records(_call(record))) > 1)
 
 
+def _followed(case: Case, record: Record) -> bool:
+    """People were asked about the call once more, later."""
+    return any(_version(each) > _version(record) for each in case.records(_call(record)))
+
+
+def _last(case: Case, record: Record) -> bool:
+    """Nobody was asked about the call after this."""
+    return not _followed(case, record)
+
+
+def _version(record: Record) -> int:
+    return int(record.id.partition("-")[0])
+
+
 def _no_start_since(case: Case, record: Record) -> bool:
     """Nobody let the call start after this was closed."""
     entries = [entry for entry, _ in case.view.audit]
@@ -97,6 +111,9 @@ def _call(record: Record) -> str:
 CLAIMS: Mapping[str, Callable[[Case, Record], bool]] = {
     "It did not run.": _nothing,
     "It was not run on this approval": _by_another,
+    "It was not asked again.": _last,
+    "sked again as `": _followed,
+    "That is asked as `": _followed,
     "and it does not run again.": _no_start_since,
     "does not run on": _no_start_since,
     "not known": _interrupted,

@@ -4,7 +4,7 @@ import json
 
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
-from bot.approvals.request import Approval, against, differ, late
+from bot.approvals.request import Again, Approval, against, differ, late
 from bot.approvals.terms import newest
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
@@ -52,21 +52,28 @@ INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
 
 
-def card(approval: Approval, *, now: int, kin: Kin = ALONE, result: str = "") -> Rendered:
+def card(
+    approval: Approval,
+    *,
+    now: int,
+    kin: Kin = ALONE,
+    result: str = "",
+    again: Again | None = None,
+) -> Rendered:
     """The card as it has to look at `now` (milliseconds, the store's clock).
 
     `kin` is how it stands among the others of its conversation; `result` is what the call brought,
-    once it ran, without its secrets.
+    once it ran, without its secrets. `again` is as for `outcome`.
     """
     call = told(approval)
     is_open = approval.status == "pending" and not late(approval, now=now)
     equal = f" ({kin.place} of {kin.of} identical calls)" if kin.of > 1 else ""
     blocks = [asked_by(call, approval, more=equal), *shortly(call, approval)]
     blocks += _beside(approval, kin, is_open=is_open)
-    blocks += _open(approval, whole=call.fits) if is_open else _closed(approval, result)
+    ending = _terms(approval) if is_open else outcome(approval, again=again)
+    blocks += _open(approval, whole=call.fits) if is_open else _closed(approval, ending, result)
     if not is_open and not call.fits:
         blocks.append(actions(_show(approval), block_id=f"show:{approval.rev}"))
-    ending = _terms(approval) if is_open else outcome(approval)
     return Rendered(_text(approval, call, ending), blocks)
 
 
@@ -75,14 +82,17 @@ def shows_all(approval: Approval) -> bool:
     return told(approval).fits
 
 
-def withheld(approval: Approval, *, now: int) -> Rendered:
-    """The card for a channel that other companies see: what it is about is behind a button."""
+def withheld(approval: Approval, *, now: int, again: Again | None = None) -> Rendered:
+    """The card for a channel that other companies see: what it is about is behind a button.
+
+    `again` is as for `outcome`.
+    """
     is_open = approval.status == "pending" and not late(approval, now=now)
     asks = section(user(approval.requester), said(" asks for approval. "), said(WITHHELD))
-    ending = _terms(approval) if is_open else outcome(approval)
+    ending = _terms(approval) if is_open else outcome(approval, again=again)
     text = f"{mention(approval.requester)} asks for approval. {ending}"
     if not is_open:
-        return Rendered(text, [rich(asks), trusted(outcome(approval))], hides=True)
+        return Rendered(text, [rich(asks), trusted(ending)], hides=True)
     value = encode(approval)
     row = [
         button("Show everything", action=SHOW, value=value, style="primary"),
@@ -147,9 +157,9 @@ def _then(approval: Approval) -> str:
     return f"{when}, {cut(agent, 100)} runs {cut(tool, 100)} with exactly these values."
 
 
-def _closed(approval: Approval, result: str) -> list[Block]:
+def _closed(approval: Approval, ending: str, result: str) -> list[Block]:
     """What a card has once it cannot be decided: the outcome, and what people said."""
-    blocks = [trusted(outcome(approval))]
+    blocks = [trusted(ending)]
     blocks += reasons(approval)
     blocks += agreed_on(approval)
     if result:

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 
 from bot.approvals.button import encode
-from bot.approvals.request import Approval, differ, late, leading, voted
-from bot.approvals.terms import needed, newest
-from bot.approvals.wording import rules, total
+from bot.approvals.request import Again, Approval, differ, late, leading, voted
+from bot.approvals.terms import needed, newest, total
+from bot.approvals.wording import rules
 from bot.slack.actions import WITHDRAW
 from bot.slack.blocks.arguments import arguments, in_one_line
 from bot.slack.blocks.entered import agreed_on
@@ -85,16 +85,17 @@ def asked(
     shared: bool = False,
     nobody: bool = False,
     name: Callable[[str], str] = str,
+    again: Again | None = None,
 ) -> Rendered:
     """The line in the requester's thread; while the question is open they can withdraw it.
 
     In a channel that other companies see, `shared`, it does not say what the call is about. Nobody
     is mentioned who has a `name`: there is a card for them elsewhere, and one ping is enough. With
-    `nobody` there is none: Slack took it nowhere.
+    `nobody` there is none: Slack took it nowhere. `again` is as for `outcome`.
     """
     call = "" if shared else _call(approval)
     if approval.status != "pending" or late(approval, now=now):
-        ended = outcome(approval)
+        ended = outcome(approval, again=again)
         shown = [small(ended, before=call), *([] if shared else agreed_on(approval))]
         return Rendered(f"{ended} {escaped(call)}".strip(), shown)
     plainly, marked = (NOBODY, "") if nobody else _whom(approval, name)

@@ -1,6 +1,6 @@
 """What became of a question, in words that claim no more than the store knows."""
 
-from bot.approvals.request import Approval, against, agreed, leading, left_open
+from bot.approvals.request import Again, Approval, against, agreed, left_open
 from bot.approvals.terms import OPERATOR
 from bot.slack.blocks.rendered import mention, mentions, moment
 
@@ -13,6 +13,7 @@ _RUNS = {
     "void": "It was not run on this approval: it was too late, or the call or its rules changed in"
     " the meantime.",
 }
+NOT_AGAIN = " It was not asked again."
 LASTING = "It has been started; what comes of it is told in the conversation."
 _GOES_ON = ("approved", "started", "done")
 _CANCELLED = {
@@ -24,8 +25,11 @@ _CANCELLED = {
 NOT_KNOWN = "whether it happened is not known"
 
 
-def outcome(approval: Approval) -> str:
-    """One line of mrkdwn for a question that is not open any more."""
+def outcome(approval: Approval, *, again: Again | None = None) -> str:
+    """One line of mrkdwn for a question that is not open any more.
+
+    `again` says whether its call was asked about anew; None where nobody looked.
+    """
     match approval.status:
         case "pending" | "expired" if approval.unknown:
             return f":warning: *Nobody looked.* {_not_run(approval)}"
@@ -43,7 +47,8 @@ def outcome(approval: Approval) -> str:
             mark = "white_check_mark" if status in _GOES_ON else "warning"
             goes_on = status == "done" and approval.lasting
             ran = LASTING if goes_on else _RUNS.get(status, _RUNS["unknown"])
-            return f":{mark}: {_yes(approval)} {ran}{_before(approval)}"
+            ran = f"{ran}{_before(approval)}" if again is None else _since(approval, again, ran)
+            return f":{mark}: {_yes(approval)} {ran}"
 
 
 def _yes(approval: Approval) -> str:
@@ -61,6 +66,23 @@ def _before(approval: Approval) -> str:
     return " It was started before, and what came of that is not known."
 
 
+def _since(approval: Approval, again: Again, ran: str) -> str:
+    """What ran, and where people were asked about it once more; of a void one, also that not."""
+    newer = again.newest
+    if newer is None:
+        return f"{ran}{_before(approval)}{NOT_AGAIN if approval.status == 'void' else ''}"
+    asked = f"`{newer.reference}`, on a newer card"
+    match approval.status:
+        case "unknown" if newer.unknown:
+            return f"{ran} That is asked as {asked}."
+        case "void" | "unknown":
+            return f"{ran}{_before(approval)} It was asked again as {asked}."
+        case "done" if not newer.unknown:
+            return f"It ran, and asked again as {asked}."
+        case _:
+            return ran
+
+
 def _not_run(approval: Approval) -> str:
     """That a call did not run because of this; what nobody knows is not denied."""
     if approval.unknown:
@@ -74,11 +96,6 @@ def approvers(approval: Approval) -> tuple[str, ...]:
     """Who approved, in order; empty when the record names nobody."""
     people = agreed(approval, approval.payload)
     return people or ((approval.decided_by,) if approval.decided_by else ())
-
-
-def counted(approval: Approval) -> tuple[str, ...]:
-    """The people of the largest group that approved the same values."""
-    return tuple(vote.person for vote in leading(approval))
 
 
 def _cancelled(approval: Approval) -> str:

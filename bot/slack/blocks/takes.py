@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from bot.approvals.request import Approval
-from bot.approvals.wording import demands, is_simple
-from bot.slack.blocks.outcome import counted
+from bot.approvals.request import Approval, leading
+from bot.approvals.wording import demands
 from bot.slack.blocks.rendered import called, mentions
 
 
@@ -14,6 +13,6 @@ def takes(approval: Approval) -> str:
     told = demands(policy, partial(called, told=policy.notified))
     if not told:
         return ""
-    people = counted(approval)
+    people = [vote.person for vote in leading(approval)]
     so_far = f"so far {len(people)}: {mentions(people)}" if people else "so far none"
-    return f"{told}{', ' if is_simple(policy) else ' · '}{so_far}"
+    return f"{told}{', ' if policy.is_simple else ' · '}{so_far}"

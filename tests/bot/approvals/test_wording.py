@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.approvals.terms import Policy, Quota, Vote
-from bot.approvals.wording import demands, rules, total
+from bot.approvals.terms import Policy, Quota, Vote, total
+from bot.approvals.wording import demands, rules
 
 A, B, C = "UAMY", "UBEN", "UCAT"
 

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from bot.approvals.request import Approval
+from bot.approvals.request import Again, Approval, asked_again
 from bot.approvals.terms import OPERATOR, Vote
 from bot.slack import blocks
 from bot.slack.blocks.outcome import outcome
+from bot.slack.validate import message_problems
 from tests.bot.slack.samples import ANA, MAX, MIA, NOW, approval
 
 DENIES = ("did not run", "not run again", "nothing ran")
@@ -118,3 +119,106 @@ def test_an_operator_who_says_that_it_did_not_happen():
     told = outcome(ended("done", unknown=True, begun=True, by=by))
     assert f"*It did not happen*, says {by}" in told
     assert "from outside Slack. It is done." in told
+
+
+def asked_anew(**given: Any) -> Approval:
+    """A newer request about the same call."""
+    return approval(id="9-0", **given)
+
+
+REF = asked_anew().reference
+TOO_LATE = "or the call or its rules changed in the meantime."
+
+
+@pytest.mark.parametrize(
+    ("record", "newest", "words"),
+    [
+        pytest.param(
+            ended("void"), None, f"{TOO_LATE} It was not asked again.", id="void, and that is all"
+        ),
+        pytest.param(
+            ended("void"),
+            asked_anew(),
+            f"{TOO_LATE} It was asked again as `{REF}`, on a newer card.",
+            id="void, and asked again",
+        ),
+        pytest.param(
+            ended("void"),
+            asked_anew(status="rejected"),
+            f"It was asked again as `{REF}`",
+            id="void, asked again and decided",
+        ),
+        pytest.param(
+            ended("void", begun=True),
+            None,
+            "what came of that is not known. It was not asked again.",
+            id="void, of a call that had been started",
+        ),
+        pytest.param(
+            ended("unknown"),
+            asked_anew(unknown=True),
+            f"whether it happened is not known. That is asked as `{REF}`, on a newer card.",
+            id="interrupted",
+        ),
+        pytest.param(
+            ended("unknown"),
+            asked_anew(begun=True, changes=("x",)),
+            f"happened is not known. It was asked again as `{REF}`",
+            id="interrupted, and changed since",
+        ),
+        pytest.param(
+            ended("unknown"), None, "whether it happened is not known.", id="interrupted, unasked"
+        ),
+        pytest.param(
+            ended("done"),
+            asked_anew(),
+            f"It ran, and asked again as `{REF}`, on a newer card.",
+            id="a body that asks twice",
+        ),
+        pytest.param(ended("done"), asked_anew(unknown=True), "It is done.", id="it had happened"),
+        pytest.param(ended("done"), None, "It is done.", id="done"),
+        pytest.param(ended("failed"), None, "It ran and failed.", id="failed"),
+        pytest.param(ended("rejected"), None, "It did not run.", id="rejected"),
+    ],
+)
+def test_whether_and_where_it_was_asked_again(
+    record: Approval, newest: Approval | None, words: str
+):
+    """Card, line, and the card that hides: what became of the call after this is said of it."""
+    again = Again(newest)
+    assert outcome(record, again=again).endswith(words) or words in outcome(record, again=again)
+    line = blocks.asked(record, now=NOW, again=again)
+    for told in (
+        blocks.card(record, now=NOW, again=again),
+        blocks.withheld(record, now=NOW, again=again),
+        line,
+    ):
+        assert words in told.text
+        assert words in str(told.blocks)
+        assert message_problems({"text": told.text, "blocks": list(told.blocks)}, update=True) == []
+
+
+@pytest.mark.parametrize("status", ["void", "unknown", "done"])
+def test_where_nobody_looked_nothing_is_said_of_it(status: str):
+    """Home lists requests of many conversations: it says neither that it was asked again, nor not.
+
+    Whoever wants to know opens the card.
+    """
+    assert "asked again" not in outcome(ended(status))
+
+
+@pytest.mark.parametrize(
+    ("others", "newest"),
+    [
+        pytest.param([], None, id="no other"),
+        pytest.param([approval(id="9-0", call_id="8-0")], None, id="another call"),
+        pytest.param([approval(id="3-0")], None, id="an older one"),
+        pytest.param([approval(id="9-0")], "9-0", id="a newer one"),
+        pytest.param([approval(id="11-0"), approval(id="9-0")], "11-0", id="the newest of two"),
+    ],
+)
+def test_what_counts_as_asked_again(others: list[Approval], newest: str | None):
+    """A later question about the very call, by the number of the event that asks."""
+    record = approval(id="4-0")
+    found = asked_again(record, [record, *others]).newest
+    assert (found and found.id) == newest
