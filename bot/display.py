@@ -192,7 +192,6 @@ class Display:
             return ""
         return brought(await self._newest_events(), approval)
 
-    async def _moved_on(self, approval: Approval) -> bool:
     async def _again(self, approval: Approval) -> Again:
         """Whether the call of an approval was asked about anew.
 
@@ -204,6 +203,7 @@ class Display:
         view = await self._slot.read(self._key, parts=("approvals",))
         return asked_again(approval, readable(view.approvals).values() if view else ())
 
+    async def _moved_on(self, approval: Approval) -> bool:
         """Whether people wrote in the conversation after a question that is still open."""
         if approval.status != "pending":
             return False
