@@ -125,9 +125,11 @@ def _sync(folder: Path) -> None:
 class HttpLedger:
     """Payments by POST to a service that knows the header `Idempotency-Key`.
 
-    The body is `{amount, purpose, requester}`. Any 2xx is paid, 409 is paid before under this key.
-    When nobody answers it is asked again under the same key, three times in all. The caller owns
-    the session.
+    The body is `{amount, purpose, requester}`. It is paid when the answer is 204, or another 2xx,
+    or 409 (paid before under this key), with the payment's `reference`, `payment` or `id` in a JSON
+    object. An object with an `error`, or `ok: false`, refuses. Whatever else is said, whether it is
+    paid is not known. When nobody answers, or another request with the key is still under way, it
+    is asked again under the same key, three times in all. The caller owns the session.
     """
 
     def __init__(
@@ -152,7 +154,7 @@ class HttpLedger:
             return await attempts(self._post, body, key)
         except _Refused as refused:
             raise ToolError(_refusal(refused, [*failures], key)) from None
-        except (aiohttp.ClientError, TimeoutError, _Busy) as error:
+        except (aiohttp.ClientError, TimeoutError, _Busy, _Unclear) as error:
             raise ToolError(_unpaid([*failures, error], key)) from error
 
     async def _post(self, body: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -165,13 +167,20 @@ class HttpLedger:
         )
         async with request as response:
             said = _object(await response.text(errors="replace"))
-            if response.status >= 500 or response.status == 429:
+        found = said.get("reference") or said.get("payment") or said.get("id")
+        refuses = bool(said.get("error")) or said.get("ok") is False
+        match response.status:
+            case 204:
+                return {"reference": key}
+            case status if (200 <= status < 300 or status == 409) and found and not refuses:
+                return {"reference": str(found)}
+            case status if status in (408, 409, 425, 429) or status >= 500:
                 raise _Busy
-            if 200 <= response.status < 300 or response.status == 409:
-                reference = said.get("reference") or said.get("payment") or said.get("id") or key
-                return {"reference": str(reference)}
-            why = said.get("error") or said.get("message") or f"status {response.status}"
-            raise _Refused(str(why)[:300])
+            case status if 200 <= status < 300 and not refuses:
+                raise _Unclear
+            case status:
+                why = said.get("error") or said.get("message") or f"status {status}"
+                raise _Refused(str(why)[:300])
 
 
 class _Refused(Exception):
@@ -179,7 +188,11 @@ class _Refused(Exception):
 
 
 class _Busy(Exception):
-    """The service said something is wrong with it, not with the payment."""
+    """The service said something is wrong with it, not with the payment, or that it is at it."""
+
+
+class _Unclear(Exception):
+    """What answered names no payment: a page to log in, a queue, another service."""
 
 
 def _refusal(refused: _Refused, failures: Sequence[BaseException | None], key: str) -> str:

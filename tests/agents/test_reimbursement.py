@@ -249,6 +249,8 @@ async def ledger(service: PaymentService) -> AsyncIterator[HttpLedger]:
         pytest.param([(409, {"payment": "p-1"})], "p-1", id="paid before"),
         pytest.param([(503, {}), (429, {}), (200, {"id": "p"})], "p", id="busy twice"),
         pytest.param([None, (409, {"id": "p"})], "p", id="silent, then paid before"),
+        pytest.param([None, (409, {}), (200, {"id": "p"})], "p", id="silent, then still at it"),
+        pytest.param([(200, {"id": "p", "error": None, "ok": True})], "p", id="with no error"),
     ],
 )
 async def test_a_service_pays(
@@ -268,6 +270,15 @@ async def test_a_service_pays(
         pytest.param([(302, {})], "nothing was paid: status 302", id="sent elsewhere"),
         pytest.param([(500, {})] * 3, "not known. Do not pay again", id="broken"),
         pytest.param([None] * 3, "not known. Do not pay again", id="silent"),
+        pytest.param([(200, {"error": "declined"})], "nothing was paid: declined", id="declined"),
+        pytest.param(
+            [(200, {"ok": False, "message": "no", "id": "p"})], "nothing was paid: no", id="not ok"
+        ),
+        pytest.param([(202, {"status": "queued"})], "not known. Do not pay again", id="queued"),
+        pytest.param([(200, "Please log in")], "not known. Do not pay again", id="a page"),
+        pytest.param([(200, None)], "not known. Do not pay again", id="nothing"),
+        pytest.param([(409, {"error": "busy"})] * 3, "not known. Do not pay again", id="at it"),
+        pytest.param([(425, {})] * 3, "not known. Do not pay again", id="too early"),
     ],
 )
 async def test_a_service_does_not_pay(
