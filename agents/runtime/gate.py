@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from decimal import Decimal
 
 from pydantic import JsonValue
@@ -47,15 +48,33 @@ def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
 
 
 def superseded(story: Story, call: Call, question: Question) -> list[Call]:
+    """The open requests of their own, in earlier turns, for the very same as `question`."""
+    asker = _asker(story, call)
+    return [each for each in _open(story, call, question) if _asker(story, each) == asker]
+
+
+def asked_already(story: Story, call: Call, question: Question) -> Call | None:
+    """The open request of somebody else for the very same as `question`, which it leaves alone.
+
+    What others say in the conversation, an approver among them, takes no request out of the hands
+    of those who decide about it.
+    """
+    asker = _asker(story, call)
+    others = (each for each in _open(story, call, question) if _asker(story, each) != asker)
+    return next(others, None)
+
+
+def _open(story: Story, call: Call, question: Question) -> Iterator[Call]:
     """The open requests of earlier turns that ask for the very same as `question`."""
-    return [
-        older
-        for older in story.unsettled.values()
-        if older.status == "asked"
-        and older.version < call.version
-        and older.question is not None
-        and question.repeats(older.question)
-    ]
+    for older in story.unsettled.values():
+        before = older.status == "asked" and older.version < call.version
+        if before and older.question is not None and question.repeats(older.question):
+            yield older
+
+
+def _asker(story: Story, call: Call) -> str | None:
+    """Whose words began the run of a call."""
+    return story.requesters.get(call.invocation)
 
 
 def closed_before(story: Story, call: Call, question: Question) -> Call | None:
@@ -196,6 +215,16 @@ def _is(question: Question, name: str) -> str:
 def waits(tool: str) -> Response:
     """While a person is asked."""
     return {"error": f"{tool} waits for a person's approval; it has not run."}
+
+
+def already(tool: str) -> Response:
+    """When somebody asked for the very same before, and people are being asked about that."""
+    error = (
+        f"People are being asked about this very call of {tool} already, for somebody who asked for"
+        " it before; it has not run, and nobody is asked twice. It runs once they agree; its result"
+        " will come by itself. Do not call it again meanwhile."
+    )
+    return {"error": error}
 
 
 def not_again(tool: str, answer: ToolConfirmation) -> Response:

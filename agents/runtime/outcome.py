@@ -54,8 +54,8 @@ class Report(BaseModel):
 class Outcome:
     """What came of one call: a result, a question, or the words a nested agent starts with.
 
-    `superseded` are calls of earlier turns whose open questions ask for the same. `error` is what
-    the body or a hook raised.
+    `superseded` are calls of earlier turns whose open questions ask the same for the same person.
+    `error` is what the body or a hook raised.
     """
 
     call: Call

@@ -46,7 +46,7 @@ class Questions:
         shown: Any = None,
         dynamic: bool = True,
     ) -> Report:
-        """A question to a person, unless the very same was just closed.
+        """A question to a person, unless the very same was just closed, or another one asks it.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
         Raises ToolError as `current` does.
@@ -69,6 +69,8 @@ class Questions:
             ended=self.ended,
         )
         question = await self.current(tool, bound, told)
+        if gate.asked_already(self.held.story, self.call, question) is not None:
+            return answered(gate.already(tool.name), self.context)
         closed = gate.closed_before(self.held.story, self.call, question)
         if closed is not None and closed.answer is not None:
             return answered(gate.not_again(tool.name, closed.answer), self.context)

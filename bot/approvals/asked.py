@@ -33,11 +33,11 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
         text = NOBODY_LOOKS if question.unknown else _nobody(question.tool, found)
         name = f"asked:{request_id}"
         owed = [posts.notice(name, scene.thread, text=text, asker=asker, at=scene.now)]
-        settling = [request_id]
+        settling = (request_id,)
     else:
         owed = [posts.card(approval, copy) for copy in approval.copies]
         owed.append(posts.asked(approval, scene.thread))
-        settling = _superseded(request_id, question, scene)
+        settling = ()
     outdated = [each for each in others if each.call_id == question.call_id]
     mark = f"n{event.version}"
     return Plan(
@@ -49,7 +49,7 @@ def asked(event: Event, request_id: str, scene: Scene) -> Plan:
             notes={question.call_id: _note(approval, name=scene.rules.name)},
             index=_due(approval, settling, scene=scene),
         ),
-        settling=tuple(settling),
+        settling=settling,
         gaps=_gaps(question, found, scene),
     )
 
@@ -132,22 +132,6 @@ def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Esca
         )
         for each in moments.escalations
     )
-
-
-def _superseded(request_id: str, question: Question, scene: Scene) -> list[str]:
-    """Open requests for the same call out of earlier turns: the new one takes their place."""
-    calls = scene.story.calls
-    version = calls[question.call_id].version if question.call_id in calls else 0
-    return [
-        older.request
-        for older in calls.values()
-        if older.answer is None
-        and older.request
-        and older.request != request_id
-        and older.question
-        and question.repeats(older.question)
-        and older.version < version
-    ]
 
 
 def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonValue]:

@@ -2,9 +2,9 @@
 
 A question opens an approval with its cards, the line in the requester's thread, and a note for the
 model. Two kinds of approvals close right after the change that brings them about, for a session
-takes news only through its inbox: one that nobody may decide, and one whose call was asked for
-again. They are in `Plan.settling` and due at once in the index, so the worker closes them
-(`decide.settle`), or the clock when the worker is gone.
+takes news only through its inbox: one that nobody may decide, and one whose call is answered
+without it, such as one that was asked for again. They are in `Plan.settling` and due at once in the
+index, so the worker closes them (`decide.settle`), or the clock when the worker is gone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +83,22 @@ def _answered(event: Event, scene: Scene) -> Plan:
         for response in responses
         if (approval := _run_with(response, event=event, scene=scene))
     ]
-    return merged([*settled, *(_known(response, event, scene) for response in responses)])
+    known = (_known(response, event, scene) for response in responses)
+    return merged([*settled, *known, _over(event, scene)])
+
+
+def _over(event: Event, scene: Scene) -> Plan:
+    """The approvals that are open though their calls are answered here: nobody waits for them."""
+    shown = event.actions.requested_tool_confirmations
+    calls = (
+        scene.story.calls.get(response.id or "") for response in event.get_function_responses()
+    )
+    asked = [
+        call.request or "" for call in calls if call and not call.answer and call.id not in shown
+    ]
+    found = [name for name in asked if name in scene.approvals]
+    due = [each for name in found for each in scene.rules.due(scene.key, name, scene.now)]
+    return Plan(companions=Companions(index=due), settling=tuple(found))
 
 
 def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan:

@@ -17,7 +17,7 @@ from bot.approvals.decision import (
     told,
     weigh,
 )
-from bot.approvals.life import lapse, widens
+from bot.approvals.life import is_over, lapse, overtaken, widens
 from bot.approvals.pauses import pauses
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
@@ -55,7 +55,7 @@ async def decide(
         approval = readable(view.approvals).get(name) if view else None
         if view is None or approval is None:
             return UNKNOWN
-        if widens(approval, now=view.now):
+        if widens(approval, now=view.now) or is_over(approval, asks=view.asks):
             await settle(slot, key, name, index=index)
             continue
         now, head = view.now, view.audit_head
@@ -92,20 +92,19 @@ async def settle(
 ) -> Approval | None:
     """Do what an approval is due for, and return it as it is now stored.
 
-    It is closed when its time is up, nobody may decide it, or it was asked for again; people are
-    reminded, or others asked as well. None when there is none; one that is still pending has to be
-    looked at again at its `next_look`.
+    It is closed when its time is up, nobody may decide it, or its call is answered without it;
+    people are reminded, or others asked as well. None when there is none; one that is still pending
+    has to be looked at again at its `next_look`.
     """
     for pause in pauses():
         await asyncio.sleep(pause)
-        view = await slot.read(key, parts=("approvals",), only=(approval_id,), pending=True)
+        view = await slot.read(key, parts=("approvals",), only=(approval_id,))
         if view is None or approval_id not in view.approvals:
             return None
-        approval, approvals = (
-            Approval.from_record(view.approvals[approval_id]),
-            readable(view.approvals),
-        )
-        lapsed = lapse(approval, approvals.values(), now=view.now)
+        approval = Approval.from_record(view.approvals[approval_id])
+        is_open = not is_over(approval, asks=view.asks)
+        over = "" if is_open else await _over(slot, key, approval)
+        lapsed = lapse(approval, now=view.now, over=over)
         if lapsed is None:
             return approval
         changed = change(approval, lapsed, now=view.now, head=view.audit_head, index=index)
@@ -113,6 +112,12 @@ async def settle(
         if stored.kind == "ok":
             return lapsed
     raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+
+async def _over(slot: Slot, key: SessionKey, approval: Approval) -> str:
+    """Why the call of an open approval is answered without it."""
+    view = await slot.read(key, parts=("approvals",))
+    return overtaken(approval, readable(view.approvals).values() if view else ())
 
 
 async def _weighed(

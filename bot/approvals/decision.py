@@ -151,10 +151,12 @@ def change(
 ) -> Decide:
     """The change that writes an approval's next record, with all that follows from it.
 
-    `head` is the last hash of its session's audit, `index` commands make the session due.
+    `head` is the last hash of its session's audit, `index` commands make the session due. Where
+    somebody decides, the call has to wait for this very approval still.
     """
     pending = after.status == "pending"
-    entries = [audit.voted(after)] if len(after.votes) > len(before.votes) else []
+    voted = len(after.votes) > len(before.votes)
+    entries = [audit.voted(after)] if voted else []
     entries += audit.prompted(before, after, now=now)
     if not pending:
         entries.append(audit.decided(after, now=now))
@@ -165,6 +167,7 @@ def change(
         posts=(*shown, *posts.prompts(before, after)),
         audit=entries,
         audit_head=head,
+        cid=after.call_id if voted or after.why == "happened" else None,
         late_ok=after.status == "expired",
         index=index,
     )

@@ -1,6 +1,6 @@
 """What becomes of a question: votes, time running out, its end and the turn that makes; pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import Literal
@@ -14,7 +14,7 @@ from bot.approvals.request import (
     Status,
     against,
     late,
-    supersedes,
+    repeats,
 )
 from bot.approvals.terms import Policy, Vote, in_favour, is_person, newest, reached
 
@@ -26,6 +26,7 @@ _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = Mappin
 _REASONS = {
     "withdrawn": "The person who asked for it does not want it any more.",
     "superseded": "The same call was asked for again; the newer request counts.",
+    "run_cancelled": "The run that asked was cancelled.",
     "operator": "An operator closed it.",
     "nobody": "Nobody may approve it here; an operator has to name approvers first.",
 }
@@ -193,12 +194,29 @@ def closed(
     return _next(approval, status, {"why": why, "decided_by": by, "decided_at": now})
 
 
-def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approval | None:
+def is_over(approval: Approval, *, asks: Callable[[str, str], bool]) -> bool:
+    """Whether an approval is open whose call is answered: what people say about it reaches nobody.
+
+    `asks` tells whether a call of the session waits for the answer to a question, both by id.
+    """
+    return approval.status == "pending" and not asks(approval.call_id, approval.id)
+
+
+def overtaken(approval: Approval, others: Iterable[Approval]) -> str:
+    """Why the call of an open approval is answered without it: what its `why` says then.
+
+    The same was asked for again in a later turn (`others` are the session's approvals), whatever
+    became of that since. Two equal calls of one turn are two questions.
+    """
+    again = any(repeats(other, approval) for other in others)
+    return "superseded" if again else "run_cancelled"
+
+
+def lapse(approval: Approval, *, now: int, over: str = "") -> Approval | None:
     """The approval as time and the rest of its session have changed it, or None.
 
-    It is closed when its time is up, nobody may decide it, or the same call was asked for again in
-    a later turn (`others` are the session's approvals). Two equal calls of one turn are two
-    questions. One that stays open may be due for a reminder or an escalation.
+    It is closed when its time is up, nobody may decide it, or its call is answered without it:
+    `over` says why. One that stays open may be due for a reminder or an escalation.
     """
     if approval.status != "pending":
         return None
@@ -206,8 +224,8 @@ def lapse(approval: Approval, others: Iterable[Approval], *, now: int) -> Approv
         return closed(approval, "expired", now=now)
     if not approval.policy.approvers:
         return closed(approval, "cancelled", now=now, why="nobody")
-    if any(supersedes(other, approval) for other in others):
-        return closed(approval, "cancelled", now=now, why="superseded")
+    if over:
+        return closed(approval, "cancelled", now=now, why=over)
     return prompted(approval, now=now)
 
 

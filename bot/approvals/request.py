@@ -288,19 +288,17 @@ def late(approval: Approval, *, now: int) -> bool:
     return approval.deadline is not None and now >= approval.deadline
 
 
-def supersedes(newer: Approval, older: Approval) -> bool:
-    """Whether `newer` asks for the same call again, in a later turn, and can be decided.
+def repeats(newer: Approval, older: Approval) -> bool:
+    """Whether `newer` asked for the same call again, in a later turn.
 
     Whether an interrupted call happened is another question: no newer one answers it.
     """
     return (
-        newer.status == older.status == "pending"
-        and bool(older.digest)
+        bool(older.digest)
         and newer.digest == older.digest
         and not older.unknown
         and _asking(newer) > _asking(older)
         and _batch(newer) != _batch(older)
-        and bool(newer.policy.approvers)
     )
 
 

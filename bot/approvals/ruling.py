@@ -10,8 +10,9 @@ from pydantic import JsonValue
 
 from agents import PayloadError, Record, SessionKey, Slot, StoreUnavailable, check_payload
 from bot.approvals import posts
+from bot.approvals.decide import settle
 from bot.approvals.decision import change
-from bot.approvals.life import closed, ruled
+from bot.approvals.life import closed, is_over, ruled
 from bot.approvals.pauses import pauses
 from bot.approvals.request import Approval, late
 from bot.approvals.terms import OPERATOR, Vote
@@ -59,6 +60,9 @@ async def rule(
         if view is None or record is None:
             return Ruled("gone", "It is not there any more.")
         before = Approval.from_record(record)
+        if is_over(before, asks=view.asks):
+            await settle(slot, key, before.id, index=index)
+            continue
         after = carried(before, ruling, now=view.now, run_for=run_for)
         if isinstance(after, Ruled):
             return after

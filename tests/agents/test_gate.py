@@ -14,6 +14,7 @@ ASKED = (
 )
 LOST = (*ASKED[:2], asks("3-0", "2-0 pay", digest="d", unknown=True))
 AGAIN = (*ASKED, said(inv="i2"), spoke("6-0 pay", inv="i2"))
+OTHERS = (*ASKED, said(inv="i2", user="max"), spoke("6-0 pay", inv="i2"))
 NO = (*ASKED, answers("3-0", confirmed=False), answered(response("2-0 pay", error="no")))
 
 
@@ -26,6 +27,7 @@ def question(**changes: object) -> Question:
     ("events", "call", "asked", "expected"),
     [
         pytest.param(AGAIN, "6-0", question(), ["2-0"], id="asked in a later turn"),
+        pytest.param(OTHERS, "6-0", question(), [], id="asked by somebody else"),
         pytest.param(AGAIN, "6-0", question(digest="e"), [], id="about something else"),
         pytest.param(
             (*LOST, said(inv="i2"), spoke("5-0 pay", inv="i2")),
@@ -48,6 +50,25 @@ def test_superseded(events, call, asked, expected):
     """Only an open question of an earlier turn about the very same is superseded."""
     found = story(*events)
     assert [older.id for older in gate.superseded(found, found.calls[call], asked)] == expected
+
+
+@pytest.mark.parametrize(
+    ("events", "asked", "expected"),
+    [
+        pytest.param(OTHERS, question(), True, id="for somebody else"),
+        pytest.param(AGAIN, question(), False, id="for the same person"),
+        pytest.param(OTHERS, question(digest="e"), False, id="about something else"),
+        pytest.param(
+            (*ASKED, answers("3-0", confirmed=True), *OTHERS[-2:]), question(), False, id="decided"
+        ),
+        pytest.param((*LOST, *OTHERS[-2:]), question(), False, id="whether it happened"),
+    ],
+)
+def test_asked_already(events, asked, expected):
+    """What others want who say a word leaves an open request with those who decide about it."""
+    found = story(*events)
+    (*_, call) = found.calls.values()
+    assert bool(gate.asked_already(found, call, asked)) == expected
 
 
 @pytest.mark.parametrize(

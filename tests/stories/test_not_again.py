@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents import ApprovalPolicy
 from agents.runtime.testing import call
 from bot.playground import MAX
 from bot.playground.messages import full_text
@@ -66,3 +67,20 @@ def _errors(request: Any) -> list[str]:
     parts = [part for content in request.contents for part in content.parts]
     answers = [part.function_response.response for part in parts if part.function_response]
     return [str(answer.get("error")) for answer in answers]
+
+
+async def test_a_word_of_the_approver(open_office: Opening):
+    """What the only approver writes in the thread takes nothing out of their hands: it runs."""
+    paying = gated(pay, approval=ApprovalPolicy(approvers=(MAX.id,)))
+    again = [call("pay", to="Bo"), call("pay", to="Bo")]
+    asked = scripted(paying, replies=[*again, "It waits for Max.", "Paid."])
+    office = await open_office(agents=asked)
+    thread = await office.ask("pay Bo")
+    card = await office.card("Bo")
+    await office.slack.say("max", "expenses", "fine, I will approve it", thread_ts=thread)
+    await office.answer(thread, "It waits for Max.")
+    assert len([m for m in office.slack.messages("approvals") if buttons(m)]) == 1
+    await office.slack.click("max", card, "approve")
+    await office.answer(thread, "Paid.")
+    await office.slack.wait_for(lambda: "It is done." in full_text(office.now(card)))
+    assert any("already" in each for each in _errors(model_of(asked).requests[2]))

@@ -92,6 +92,7 @@ def of_decide(decide: Decide) -> Arguments:
     return {
         "record": _record(decide.record),
         "source": decide.source,
+        "cid": decide.cid,
         "late_ok": decide.late_ok,
         "entry": None if entry is None else [entry.id, text(entry.body)],
         "posts": _posts(decide.posts),

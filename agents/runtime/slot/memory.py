@@ -27,6 +27,7 @@ from agents.runtime.slot.port import (
     Start,
     Started,
     View,
+    is_asked,
 )
 from agents.runtime.slot.stored import Stored, refusal, repeated
 from agents.runtime.slot.wire import copied, speaker
@@ -183,6 +184,8 @@ class MemorySlot:
             if (stored.rev, stored.status, stored.body) == (new.rev, new.status, new.body):
                 return Decided(kind="ok", record=stored, now=now)
             if stored.rev != new.rev - 1 or stored.status != decide.source:
+                return Decided(kind="moved", record=stored, now=now)
+            if decide.cid and not is_asked(session.open.get(decide.cid), new.id):
                 return Decided(kind="moved", record=stored, now=now)
             if not decide.late_ok and stored.deadline is not None and now >= stored.deadline:
                 return Decided(kind="late", record=stored, now=now)

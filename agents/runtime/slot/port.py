@@ -287,8 +287,9 @@ class Decide:
     """The next record of an approval, written only if nobody changed it meanwhile.
 
     The stored one must be at `record.rev - 1`, in status `source` and before its deadline
-    (`late_ok` for the change that expires it). `entry` (the outcome, for the inbox), `posts` and
-    `audit` are written in the same change. `audit_head` is the audit's last hash as it was read: it
+    (`late_ok` for the change that expires it); with `cid` that call must wait for this very
+    question. `entry` (the outcome, for the inbox), `posts` and `audit` are written in the same
+    change. `audit_head` is the audit's last hash as it was read: it
     spares the store the hashing, unless another entry came in between.
     """
 
@@ -298,6 +299,7 @@ class Decide:
     audit: Sequence[Json] = ()
     audit_head: str | None = None
     source: str = "pending"
+    cid: str | None = None
     late_ok: bool = False
     index: Sequence[Command] = ()
 
@@ -342,6 +344,15 @@ class View:
     owner: str
     lease: int
     now: int
+
+    def asks(self, cid: str, request: str) -> bool:
+        """Whether that call waits for the answer to this very question."""
+        return is_asked(self.open.get(cid), request)
+
+
+def is_asked(call: OpenCall | None, request: str) -> bool:
+    """Whether an open call waits for the answer to this very question."""
+    return call is not None and call.kind == "approval" and call.request == request
 
 
 Part = Literal["events", "state", "approvals", "posts", "audit"]

@@ -147,6 +147,26 @@ async def test_deadlines_are_the_stores(
     assert (await stored(slot, key)).status == ("approved" if expected == "ok" else "pending")
 
 
+@pytest.mark.parametrize(
+    ("cid", "kind", "request_", "expected"),
+    [
+        pytest.param("1-0", "approval", "q", "ok", id="it waits for this question"),
+        pytest.param("1-0", "approval", "r", "moved", id="it waits for another question"),
+        pytest.param("1-0", "tool", "q", "moved", id="it is about to run"),
+        pytest.param("1-0", "news", "q", "moved", id="it waits for news"),
+        pytest.param("9-0", "approval", "q", "moved", id="it is answered"),
+        pytest.param(None, "news", "q", "ok", id="whatever it waits for"),
+    ],
+)
+async def test_what_the_call_has_to_wait_for(
+    slot: Slot, key: SessionKey, cid: str | None, kind: str, *, request_: str, expected: str
+) -> None:
+    """A decision about a call that waits for it no more is not stored."""
+    asked = [approval(), approval("r")] if request_ == "q" else [approval("r"), approval()]
+    await ask(slot, key, *asked, kind=kind)
+    assert (await slot.decide(key, Decide(record=yes(approval()), cid=cid))).kind == expected
+
+
 async def test_an_unknown_outcome_is_settled_by_a_person(slot: Slot, key: SessionKey) -> None:
     """A decision may leave another status than pending when it says which."""
     record = approval(status="unknown")

@@ -10,7 +10,7 @@ from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.request import Approval
-from tests.bot.approvals.samples import KEY, approval
+from tests.bot.approvals.samples import KEY, approval, waiting
 
 
 @pytest.fixture(params=["memory", "redis"])
@@ -32,12 +32,25 @@ async def put(
     assert isinstance(begun, Begun)
     times = {"asked_at": begun.now, "deadline": None if left is None else begun.now + left}
     opened = approval(**{"session": str(key), **times, **changes})
+    await write(slot, key, begun, opened=waiting(opened), approvals=[opened.record()])
+    return opened
+
+
+async def answer(slot: Slot, *calls: str, key: SessionKey = KEY) -> None:
+    """Close these calls as if they had got their answers."""
+    begun = await slot.begin(key, owner="test", lease=5000)
+    assert isinstance(begun, Begun)
+    await write(slot, key, begun, closed=calls)
+
+
+async def write(slot: Slot, key: SessionKey, begun: Begun, *, approvals=(), **changes) -> None:
+    """Write into a session that is in hand, and give it back."""
     commit = Commit(
         id=uuid.uuid4().hex,
         fence=begun.fence,
         version=begun.version,
-        companions=Companions(approvals=[opened.record()]),
+        companions=Companions(approvals=approvals),
+        **changes,
     )
     await slot.commit(key, commit)
     await slot.release(key, begun.fence)
-    return opened

@@ -6,6 +6,7 @@ from google.genai import types
 
 from agents import Event, Question, SessionKey, Story, ToolConfirmation
 from agents.runtime.events import EventActions
+from agents.runtime.slot.port import OpenCall
 from bot.approvals.button import Button, decode, encode
 from bot.approvals.companions import plan
 from bot.approvals.decision import Decision
@@ -56,6 +57,15 @@ def approval(**changes) -> Approval:
         "notice": "asked:3-0",
     }
     return Approval(**{**fields, **changes})
+
+
+def waiting(*approvals: Approval) -> dict[str, OpenCall]:
+    """The open calls that wait for these approvals."""
+    return {
+        each.call_id: OpenCall(name=each.tool, kind="approval", version=2, request=each.id)
+        for each in approvals
+        if each.status == "pending"
+    }
 
 
 def button(of: Approval) -> Button:

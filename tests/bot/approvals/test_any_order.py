@@ -32,7 +32,7 @@ def played(quorum: int, clicks, *, schema: bool) -> list[Approval]:
         answer = weigh(records[-1], decision, now=now, run_for=timedelta(hours=1))
         if not isinstance(answer, Outcome):
             records.append(answer)
-        elif lapsed := lapse(records[-1], records, now=now):
+        elif lapsed := lapse(records[-1], now=now):
             records.append(lapsed)
     return records
 

@@ -183,37 +183,27 @@ AGAIN = (*BEFORE, asking(), message("again", version=4, run="i2"), calling(5, ru
 @pytest.mark.parametrize(
     ("new", "after", "settling"),
     [
-        pytest.param(asking(6, calls=("5-0",), run="i2"), AGAIN, ("3-0",), id="asked again"),
-        pytest.param(asking(6, calls=("5-0",), run="i2", digest="e"), AGAIN, (), id="another call"),
+        pytest.param(response(version=6), AGAIN, ("3-0",), id="its call is answered"),
         pytest.param(
-            asking(6, calls=("5-0",), run="i2", digest=""),
-            (*BEFORE, asking(digest=""), *AGAIN[3:]),
-            (),
-            id="calls without a digest",
+            response(version=6, error="no"),
+            AGAIN,
+            ("3-0",),
+            id="its call is answered with an error",
         ),
+        pytest.param(response("5-0", version=6), AGAIN, (), id="another call is answered"),
+        pytest.param(response(version=6, shown=True), AGAIN, (), id="what stands for its answer"),
         pytest.param(
-            asking(6, calls=("5-0",), run="i2"),
+            response(version=6),
             (*BEFORE, asking(), answering(confirmed=True), calling(5)),
             (),
             id="it is decided",
         ),
-        pytest.param(
-            asking(4, calls=("2-1",)),
-            (message(), calling(calls=2), asking()),
-            (),
-            id="two of one turn, asked apart",
-        ),
-        pytest.param(
-            asking(6, calls=("5-0",), run="i2"),
-            (*BEFORE, asking(unknown=True), *AGAIN[3:]),
-            (),
-            id="whether the older one happened",
-        ),
+        pytest.param(asking(6, calls=("5-0",), run="i2"), AGAIN, (), id="asked again, by itself"),
     ],
 )
-def test_the_same_call_again(new, after, settling):
-    """The same call in a later turn closes the older question, which is due at once."""
-    found = planned(new, after=after)
+def test_an_open_request_whose_call_is_answered(new, after, settling):
+    """Nobody waits for it any more, so it is due at once."""
+    found = planned(new, after=after, known=[approval()])
     assert found.settling == settling
     at_once = [command[3] for command in found.companions.index if command[2] == ASKED]
     assert tuple(at_once) == settling

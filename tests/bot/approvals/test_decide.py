@@ -17,8 +17,9 @@ from bot.approvals import posts
 from bot.approvals.decide import decide, settle
 from bot.approvals.decision import is_elsewhere
 from bot.approvals.request import Approval, Escalation
+from bot.approvals.ruling import Ruling, rule
 from bot.approvals.terms import Policy
-from tests.bot.approvals.conftest import put
+from tests.bot.approvals.conftest import answer, put
 from tests.bot.approvals.samples import KEY, SCHEMA, approval, click, person, session
 
 ROOT = Path(__file__).parents[3]
@@ -314,11 +315,73 @@ async def test_the_same_call_asked_again_closes_the_older(slot: Slot):
     older = await put(slot)
     await asyncio.sleep(0.005)
     newer = await put(slot, id="9-0", call_id="8-0")
+    await answer(slot, older.call_id)
     await settle(slot, KEY, older.id)
     await settle(slot, KEY, newer.id)
     outcome = await decide(slot, KEY, click(older))
     assert (outcome.kind, "newer request" in outcome.sentence) == ("already", True)
     assert ((await kept(slot)).why, (await kept(slot, "9-0")).status) == ("superseded", "pending")
+
+
+@pytest.mark.parametrize("act", ["approve", "reject", "happened"])
+@pytest.mark.parametrize(
+    ("newer", "why", "words"),
+    [
+        pytest.param("pending", "superseded", "newer request", id="asked again"),
+        pytest.param("approved", "superseded", "newer request", id="asked again, and approved"),
+        pytest.param("cancelled", "superseded", "newer request", id="asked again, of nobody"),
+        pytest.param("", "run_cancelled", "was cancelled", id="its run is over"),
+    ],
+)
+async def test_a_click_on_what_is_answered(slot: Slot, act, newer: str, *, why: str, words: str):
+    """What nobody waits for is decided by nobody: the click hears why, and the cards close."""
+    asked = await put(slot, unknown=act == "happened", digest="" if act == "happened" else "d")
+    if newer:
+        await put(slot, id="9-0", call_id="8-0", status=newer, digest="d")
+    await answer(slot, asked.call_id)
+    outcome = await decide(slot, KEY, click(asked, act=act))
+    stored, view = await kept(slot), await look(slot)
+    expected = "run_cancelled" if act == "happened" else why
+    assert (stored.status, stored.why, stored.votes) == ("cancelled", expected, ())
+    assert outcome.kind == "already"
+    assert act == "happened" or words in outcome.sentence
+    assert [post.after for post in view.posts] == ["card:3-0:0", "asked:3-0"]
+    assert "approval.voted" not in [entry["type"] for entry, _ in view.audit]
+
+
+class Overtaking(MemorySlot):
+    """A store in which the call is answered between the look at it and the decision."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answers = ["2-0"]
+
+    async def decide(self, key, decide):
+        """Answer the call just before."""
+        while self.answers:
+            await answer(self, self.answers.pop())
+        return await super().decide(key, decide)
+
+
+async def test_a_click_while_its_call_is_answered():
+    """Between the look and the decision nothing slips through."""
+    slot = Overtaking()
+    asked = await put(slot)
+    outcome = await decide(slot, KEY, click(asked))
+    assert (outcome.kind, (await kept(slot)).status) == ("already", "cancelled")
+
+
+@pytest.mark.parametrize("act", ["approve", "reject"])
+@pytest.mark.parametrize("racing", [True, False])
+async def test_a_ruling_on_what_is_answered(act, *, racing: bool):
+    """Nor does an operator decide what nobody waits for."""
+    slot = Overtaking()
+    asked = await put(slot)
+    if not racing:
+        await answer(slot, slot.answers.pop())
+    came = await rule(slot, asked, Ruling(act=act, by="root"))
+    assert (came.kind, came.sentence) == ("already", "It is cancelled already.")
+    assert (await kept(slot)).votes == ()
 
 
 async def test_eight_at_once(slot: Slot):

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from agents import Question
-from bot.approvals.life import closed, lapse, resume, voted
-from bot.approvals.request import MOVES, Approval, agreed, late, opened, supersedes
+from bot.approvals.life import closed, is_over, lapse, overtaken, resume, voted
+from bot.approvals.request import MOVES, Approval, agreed, late, opened, repeats
 from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval
 
@@ -263,42 +263,75 @@ def again(**changes) -> Approval:
         pytest.param(again(asked_at=ASKED), approval(), True, id="in the same millisecond"),
         pytest.param(again(asked_at=ASKED - 9), approval(), True, id="the clock went back"),
         pytest.param(again(id="10-0"), again(call_id="2-0"), True, id="at version 10 after 9"),
-        pytest.param(again(status="rejected"), approval(), False, id="the newer one is closed"),
-        pytest.param(again(), approval(status="approved"), False, id="the older one is decided"),
+        pytest.param(again(status="rejected"), approval(), True, id="the newer one is closed"),
         pytest.param(
-            again(policy=Policy(approvers=())), approval(), False, id="nobody may decide the newer"
+            again(policy=Policy(approvers=())), approval(), True, id="nobody may decide the newer"
         ),
     ],
 )
-def test_supersedes(newer, older, expected):
-    """Only the same call in a later turn takes the place of a pending request."""
-    assert supersedes(newer, older) == expected
+def test_repeats(newer, older, expected):
+    """Only the same call in a later turn takes the place of a request, whatever became of it."""
+    assert repeats(newer, older) == expected
 
 
 @pytest.mark.parametrize(
-    ("of", "others", "now", "expected"),
+    ("of", "over", "now", "expected"),
     [
-        pytest.param(approval(), [], ASKED, None, id="open and in time"),
-        pytest.param(approval(), [again()], ASKED, ("cancelled", "superseded"), id="asked again"),
-        pytest.param(again(), [approval()], ASKED, None, id="the newer one stays"),
-        pytest.param(approval(), [], DEADLINE, ("expired", ""), id="time is up"),
-        pytest.param(approval(), [again()], DEADLINE, ("expired", ""), id="time was up before"),
+        pytest.param(approval(), "", ASKED, None, id="open and in time"),
+        pytest.param(
+            approval(), "superseded", ASKED, ("cancelled", "superseded"), id="asked again"
+        ),
+        pytest.param(approval(), "", DEADLINE, ("expired", ""), id="time is up"),
+        pytest.param(approval(), "superseded", DEADLINE, ("expired", ""), id="time was up before"),
         pytest.param(
             approval(policy=Policy(approvers=())),
-            [],
+            "",
             ASKED,
             ("cancelled", "nobody"),
             id="nobody may decide",
         ),
-        pytest.param(approval(status="approved"), [], DEADLINE, None, id="decided already"),
-        pytest.param(approval(status="expired"), [], DEADLINE, None, id="expired already"),
+        pytest.param(approval(status="approved"), "", DEADLINE, None, id="decided already"),
+        pytest.param(approval(status="approved"), "superseded", ASKED, None, id="decided before"),
+        pytest.param(approval(status="expired"), "", DEADLINE, None, id="expired already"),
     ],
 )
-def test_lapse(of, others, now, expected):
+def test_lapse(of, over, now, expected):
     """What should not be open any more is closed, with its reason and no decider."""
-    found = lapse(of, [of, *others], now=now)
+    found = lapse(of, now=now, over=over)
     assert (found and (found.status, found.why)) == expected
     assert found is None or found.decided_by is None
+
+
+STATUSES = sorted(MOVES)
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_call_that_was_asked_for_again_is_superseded(status):
+    """Whatever became of the newer request since: the older call was answered when it was asked."""
+    assert overtaken(approval(), [approval(), again(status=status)]) == "superseded"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        pytest.param([], id="nothing else"),
+        pytest.param([approval()], id="itself"),
+        pytest.param([again(digest="e" * 64)], id="another call"),
+        pytest.param([again(call_id="2-1")], id="an equal call of the same turn"),
+    ],
+)
+def test_a_call_that_was_answered_otherwise(others):
+    """Without a newer request for the same, its run was cancelled."""
+    assert overtaken(approval(), others) == "run_cancelled"
+
+
+@pytest.mark.parametrize("status", STATUSES)
+@pytest.mark.parametrize("waits", [True, False])
+def test_what_is_over(status, *, waits):
+    """Only an approval that is pending can be over, and is once its call does not wait."""
+    asked = {("2-0", "3-0")} if waits else set()
+    over = is_over(approval(status=status), asks=lambda *about: about in asked)
+    assert over is (status == "pending" and not waits)
 
 
 def test_only_a_pending_or_an_unknown_approval_can_be_closed():

@@ -39,9 +39,10 @@ class Desk:
         self.slot = slot
         self.paid: list[int] = []
         self.model = ScriptedModel(replies)
+        self.rules = rules(**options)
         self.secretary = Secretary(
             slot=slot,
-            rules=lambda _: rules(**options),
+            rules=lambda _: self.rules,
             ring=lambda _: (),
             nonces=(f"nonce{n}" for n in count()),
         )
@@ -201,6 +202,53 @@ async def test_the_same_request_again(slot: Slot):
     assert desk.paid == []
     await desk.decided(newer)
     assert desk.paid == [7]
+
+
+ALONE, BOTH = ("UBOSS",), ("UBOSS", "UCFO")
+
+
+@pytest.mark.parametrize(
+    ("approvers", "quorum", "who", "nested"),
+    [
+        pytest.param(ALONE, 1, "UBOSS", False, id="the only approver"),
+        pytest.param(BOTH, 1, "UBOSS", False, id="one of two approvers"),
+        pytest.param(BOTH, 2, "UBOSS", False, id="one of two who both have to agree"),
+        pytest.param(("UASK", "UBOSS"), 1, "UBOSS", False, id="where whoever asks approves others"),
+        pytest.param(BOTH, 2, "UX1", False, id="somebody who has no part in it"),
+        pytest.param(ALONE, 1, "UBOSS", True, id="about what a nested agent asks"),
+    ],
+)
+async def test_the_word_of_somebody_else(
+    slot: Slot, approvers: tuple[str, ...], quorum: int, *, who: str, nested: bool
+):
+    """What somebody else says leaves a request with those who decide about it, and it can run."""
+    pay, helper = call("pay", amount=7), call("helper", request="pay 7")
+    replies = [helper, pay, helper, pay, "It waits.", "It waits.", "I paid.", "Paid."]
+    replies = replies if nested else [pay, pay, "It waits.", "Paid."]
+    name = "helper.pay" if nested else "reimbursement.pay"
+    policies = {name: (ApprovalPolicy(approvers=approvers, quorum=quorum),)}
+    desk = Desk(slot, replies, nested=nested)
+    desk.rules = replace(desk.rules, policies=policies)
+    (asked,) = await desk.says("pay 7")
+    assert await desk.says("looks fine, I will approve it", user=who) == [asked]
+    assert await desk.approvals() == {asked.id: asked}
+    for approver in [each for each in approvers if each != "UASK"][:quorum]:
+        await desk.decided(asked, approver)
+    assert (desk.paid, (await desk.one()).status) == ([7], "done")
+
+
+async def test_the_requester_asks_again_when_nobody_may_decide_any_more(slot: Slot):
+    """The older call is answered with that, so its request is closed, and every card says so."""
+    replies = [call("pay", amount=7), call("pay", amount=7), "Nobody.", "Nobody."]
+    desk = Desk(slot, replies)
+    (older,) = await desk.says("pay 7")
+    desk.rules = replace(desk.rules, defaults=Defaults())
+    assert await desk.says("pay 7, please!") == []
+    found = {each.id: (each.status, each.why) for each in (await desk.approvals()).values()}
+    newer = next(name for name in found if name != older.id)
+    assert found == {older.id: ("cancelled", "superseded"), newer: ("cancelled", "nobody")}
+    await desk.decided(older)
+    assert desk.paid == []
 
 
 @pytest.mark.parametrize(

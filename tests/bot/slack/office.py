@@ -25,6 +25,7 @@ from bot.slack.people import People
 from bot.slack.replies import Replies, web_client
 from bot.slack.workspace import Identity
 from bot.turns import Command, Spot, Thread, session_key, thread_of
+from tests.bot.approvals.samples import waiting
 from tests.bot.slack.samples import approval
 
 AGENTS = (
@@ -123,7 +124,13 @@ class Office:
         assert isinstance(begun, Begun)
         owed = Post(id="card:1", body={"kind": "card", "approval": record.id})
         opened = Companions(approvals=[record.record()], posts=[owed])
-        commit = Commit(id="c1", fence=begun.fence, version=begun.version, companions=opened)
+        commit = Commit(
+            id="c1",
+            fence=begun.fence,
+            version=begun.version,
+            opened=waiting(record),
+            companions=opened,
+        )
         await self.slot.commit(key, commit)
         card = blocks.card(record, now=1)
         posted = await self.replies.post(thread_of(key), card, id="card:1")
