@@ -46,8 +46,8 @@ class Runner:
     model, or is the one model of all agents; without it Gemini is asked, with the key google-genai
     finds in its environment. `companion` derives from new events what goes into the slot with them,
     `permit` is asked once more before an approved call starts; with it a call that was asked about
-    starts only if the slot has its approval. A model that is unavailable is given
-    up after `max_attempts` tries. `spent` says how many tokens a person used up today.
+    starts only if the slot has its approval. A model that is unavailable is given up after
+    `max_attempts` tries. `spent` says how many tokens a person used up today.
 
     Raises UsageError when there is no key for Gemini.
     """

@@ -53,9 +53,9 @@ class Board:
         self._recent = recent
         self._concerning = concerning
 
-    async def approvals(self, most: int = MOST) -> list[Approval]:
+    async def approvals(self) -> list[Approval]:
         """Everybody's approvals, newest first."""
-        approvals, _ = await self._read(await self._recent(most))
+        approvals, _ = await self._read(await self._recent(MOST))
         return approvals
 
     async def of(self, names: Iterable[str]) -> tuple[list[Approval], int]:

@@ -36,23 +36,17 @@ class LocalSlack(Seats):
     def __init__(
         self,
         *,
-        workspace: Workspace | None = None,
-        signing_secret: str = SIGNING_SECRET,
-        bot_token: str = BOT_TOKEN,
-        app_token: str = APP_TOKEN,
-        port: int = 0,
-        clock: Callable[[], float] = time.time,
         retry_after: tuple[float, ...] = RETRY_AFTER,
         patience: float = PATIENCE,
     ) -> None:
-        self.signing_secret, self.bot_token, self.app_token = signing_secret, bot_token, app_token
+        self.signing_secret, self.bot_token, self.app_token = SIGNING_SECRET, BOT_TOKEN, APP_TOKEN
         self.feed = Feed()
-        workspace = workspace or Workspace(now=clock())
+        workspace = Workspace(now=time.time())
         workspace.on_change = self.feed.publish
         sockets = Sockets(workspace.new_id, self.feed)
         delivery = Delivery(
-            signing_secret=signing_secret,
-            clock=clock,
+            signing_secret=SIGNING_SECRET,
+            clock=time.time,
             feed=self.feed,
             sockets=sockets,
             retry_after=retry_after,
@@ -61,20 +55,20 @@ class LocalSlack(Seats):
         super().__init__(
             workspace,
             delivery=delivery,
-            clock=clock,
+            clock=time.time,
             response_url=lambda token: f"{self.url}/response/{token}",
         )
         self.web_api = WebApi(
             workspace,
-            bot_token=bot_token,
-            app_token=app_token,
-            clock=clock,
+            bot_token=BOT_TOKEN,
+            app_token=APP_TOKEN,
+            clock=time.time,
             feed=self.feed,
             sockets=sockets,
             after_call=self._echo,
         )
         self._sockets = sockets
-        self._port = port
+        self._port = 0
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as stack:

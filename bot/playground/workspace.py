@@ -4,7 +4,7 @@ What the bot must hear of a change is left in `undelivered`, what a screen must 
 `on_change`. Refused says no as Slack would; CannotDo marks what no person could do.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +29,12 @@ class Workspace:
         self,
         *,
         now: float,
-        people: Iterable[Person] = PEOPLE,
-        groups: Iterable[UserGroup] = GROUPS,
         channels: Callable[[], list[Channel]] = default_channels,
     ) -> None:
         # Starting at the time, ids do not repeat when a bot outlives the workspace.
         self._serial = int(now * 1000)
-        self.people = {person.id: person for person in people}
-        self.groups = {group.id: group for group in groups}
+        self.people = {person.id: person for person in PEOPLE}
+        self.groups = {group.id: group for group in GROUPS}
         self.channels = {channel.id: channel for channel in channels()}
         self.views = Views(self.new_id, complete=complete)
         self.grants = Grants(self.new_id)

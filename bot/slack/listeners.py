@@ -88,9 +88,8 @@ class Listeners:
         commands: Commands | None = None,
         strangers: Strangers | None = None,
         takers: Sequence[Taker] = (),
-        patience: float = PATIENCE,
     ) -> None:
-        """Keep the parts; `takers` hear of events before messages do, `patience` is in seconds."""
+        """Keep the parts; `takers` hear of events before messages do."""
         self._clicks = clicks
         self._people = people
         self._identity = identity
@@ -99,7 +98,6 @@ class Listeners:
         self._commands = commands
         self._strangers = strangers
         self._takers = (*takers, messages)
-        self._patience = patience
 
     def app(self, *, client: AsyncWebClient, signing_secret: str) -> AsyncApp:
         """The Bolt app; an empty signing secret is for Socket Mode only."""
@@ -210,7 +208,7 @@ class Listeners:
 
     async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(PATIENCE):
                 return _ok(await work)
         except (agents.StoreUnavailable, errors.StoreUnavailable, TimeoutError) as error:
             logs.warning("store.unavailable", error=error)

@@ -118,17 +118,16 @@ def chunks(text: str, limit: int) -> Iterator[str]:
         yield text
 
 
-def unescaped(text: str, *, names: bool = True) -> str:
+def unescaped(text: str) -> str:
     """What a person typed, out of the text of a Slack event.
 
     Links become their address (or `label (address)`), channels `#name`, `<!here>` `@here`;
-    mentions stay ids, `@U…`, since names change. `names=False` leaves the tokens as they are.
+    mentions stay ids, `@U…`, since names change.
     """
-    if names:
-        text = _MENTION.sub(r"@\1", text)
-        text = _LINK.sub(_link, text)
-        text = _CHANNEL.sub(lambda found: f"#{found[2] or found[1]}", text)
-        text = _SPECIAL.sub(_special, text)
+    text = _MENTION.sub(r"@\1", text)
+    text = _LINK.sub(_link, text)
+    text = _CHANNEL.sub(lambda found: f"#{found[2] or found[1]}", text)
+    text = _SPECIAL.sub(_special, text)
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 

@@ -101,7 +101,7 @@ async def team(settings: Settings, session: aiohttp.ClientSession) -> str:
     return identity.team
 
 
-async def socket_address(client: AsyncWebClient, *, app_token: str, wait: float = WAIT) -> str:
+async def socket_address(client: AsyncWebClient, *, app_token: str) -> str:
     """Where Slack opens a websocket for us.
 
     Raises as `workspace` does.
@@ -110,7 +110,7 @@ async def socket_address(client: AsyncWebClient, *, app_token: str, wait: float 
     async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
         return await answered(client.apps_connections_open(app_token=app_token))
 
-    answer = await _patiently(ask, wait=wait)
+    answer = await _patiently(ask, wait=WAIT)
     if isinstance(answer, Refused):
         raise SettingsError(f"Slack does not accept SLACK_APP_TOKEN: {answer.code}.")
     return cast("dict[str, str]", answer.data)["url"]
