@@ -7,7 +7,7 @@ object lives on in an event.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from google.genai import types
 from pydantic import JsonValue
@@ -18,6 +18,7 @@ from agents.runtime.jsonable import to_json
 
 MAX_BYTES = 256 * 1024
 MAX_SENTENCE = 2000
+Fate = Literal["done", "failed", "unknown"]
 LONGER = 6
 """So many times longer than Python's is no JSON text: `\\u0007` for one character."""
 
@@ -59,6 +60,21 @@ def failure(error: BaseException, *, tool: str) -> dict[str, JsonValue]:
     """What the model reads when a body raised: a ToolError's own sentence, else kind and text."""
     text = str(error) if isinstance(error, ToolError) else f"{tool} failed: {named(error)}"
     return {"error": cast("str", to_json(text))[:MAX_SENTENCE]}
+
+
+def fate(response: Mapping[str, object]) -> Fate:
+    """What a response says became of a call.
+
+    `unknown` is what the runtime alone says, in these words. A body that says itself that it failed
+    has failed; an error that is empty is none.
+    """
+    status, error = response.get("status"), response.get("error")
+    ours = {"status", "error"} <= set(response) <= {"status", "error", "reason"}
+    if status == "unknown" and isinstance(error, str) and ours:
+        return "unknown"
+    refused = any(response.get(name) is False for name in ("ok", "success"))
+    failed = error or response.get("errors") or refused or status in ("error", "failed")
+    return "failed" if failed else "done"
 
 
 def unknown_tool(name: str, *, known: Iterable[str]) -> dict[str, JsonValue]:

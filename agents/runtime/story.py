@@ -19,6 +19,7 @@ from agents.runtime.confirmation import (
 )
 from agents.runtime.events import Compaction, Event
 from agents.runtime.model import PROMPT_BLOCKED
+from agents.runtime.results import Fate, fate
 
 USER = "user"
 
@@ -68,6 +69,11 @@ class Call:
         """The branch of the events of a nested agent working on this call."""
         path = f"{self.name}@{self.id}"
         return f"{self.branch}/{path}" if self.branch else path
+
+    def fate(self, version: int) -> Fate:
+        """What the response in an event says became of it; raises ValueError without one."""
+        [said] = [each.response for each in self.responses if each.version == version]
+        return fate(said.response or {})
 
 
 @dataclass(slots=True)
@@ -301,5 +307,7 @@ def _failed(response: types.FunctionResponse) -> bool:
     answer = response.response or {}
     status = answer.get("status")
     return (
-        status == "error" or set(answer) == {"error"} or (status == "unknown" and "error" in answer)
+        status == "error"
+        or (set(answer) == {"error"} and bool(answer["error"]))
+        or (status == "unknown" and fate(answer) == "unknown")
     )

@@ -7,8 +7,7 @@ without it, such as one that was asked for again. They are in `Plan.settling` an
 index, so the worker closes them (`decide.settle`), or the clock when the worker is gone.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from google.genai import types
 
@@ -79,7 +78,7 @@ def _answered(event: Event, scene: Scene) -> Plan:
         return Plan()
     responses = event.get_function_responses()
     settled = [
-        _settled(approval, response.response or {}, event=event, scene=scene)
+        _settled(approval, event=event, scene=scene)
         for response in responses
         if (approval := _run_with(response, event=event, scene=scene))
     ]
@@ -114,7 +113,7 @@ def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan
         for each in scene.approvals.values()
         if each.call_id == call.id and each.id != call.request
     ]
-    status = "done" if _status(response.response or {}) == "done" else "cancelled"
+    status = "done" if call.fate(event.version) == "done" else "cancelled"
     mark = f"k{event.version}"
     return Plan(
         companions=Companions(
@@ -138,14 +137,12 @@ def _run_with(response: types.FunctionResponse, *, event: Event, scene: Scene) -
     return None if answered_before else scene.approvals.get(call.request or "")
 
 
-def _settled(
-    approval: Approval, response: Mapping[str, object], *, event: Event, scene: Scene
-) -> Plan:
+def _settled(approval: Approval, *, event: Event, scene: Scene) -> Plan:
     """One approval settled by the response of its call.
 
     A call that is answered though its body never started was stopped on the way: void.
     """
-    status = _status(response)
+    status = scene.story.calls[approval.call_id].fate(event.version)
     return Plan(
         companions=Companions(
             settles=(
@@ -156,10 +153,3 @@ def _settled(
             audit=(audit.answered(approval, status=status, version=event.version, now=scene.now),),
         )
     )
-
-
-def _status(response: Mapping[str, object]) -> Literal["done", "failed", "unknown"]:
-    """What a response says about the run of a body."""
-    if response.get("status") == "unknown":
-        return "unknown"
-    return "failed" if "error" in response or response.get("status") == "error" else "done"

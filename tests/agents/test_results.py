@@ -8,8 +8,10 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents import ToolConfirmation
 from agents.runtime.errors import ToolError
-from agents.runtime.results import MAX_BYTES, Yielded, failure, result_of, unknown_tool
+from agents.runtime.gate import given_up, looked, unknown
+from agents.runtime.results import MAX_BYTES, Yielded, failure, fate, result_of, unknown_tool
 
 PICTURE = types.Part.from_bytes(data=b"x", mime_type="image/png")
 LINK = types.Part.from_uri(file_uri="gs://a/b.png", mime_type="image/png")
@@ -131,6 +133,43 @@ def test_unknown_tool():
         "error": "There is no tool called 'nope'. The tools are: a, b."
     }
     assert "none" in str(unknown_tool("nope", known=[])["error"])
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        pytest.param({"paid": 7, "error": None}, "done", id="no error"),
+        pytest.param({"paid": 7, "error": ""}, "done", id="an empty error"),
+        pytest.param({"paid": 7, "error": False}, "done", id="an error that is not"),
+        pytest.param({"ok": True, "errors": []}, "done", id="no errors"),
+        pytest.param({"status": "unknown", "parcel": 7}, "done", id="a parcel's status"),
+        pytest.param(
+            {"status": "unknown", "error": None, "parcel": 7}, "done", id="a parcel without error"
+        ),
+        pytest.param({"status": "pending"}, "done", id="pending"),
+        pytest.param({"result": {"error": "x"}}, "done", id="an error further in"),
+        pytest.param({"ok": None, "success": 0}, "done", id="neither yes nor no"),
+        pytest.param({}, "done", id="nothing"),
+        pytest.param({"error": "no such account"}, "failed", id="an error"),
+        pytest.param({"error": {"code": 5}}, "failed", id="an error of several parts"),
+        pytest.param({"errors": ["no such account"]}, "failed", id="errors"),
+        pytest.param({"status": "error", "code": 5}, "failed", id="the status"),
+        pytest.param({"status": "failed"}, "failed", id="another status"),
+        pytest.param({"ok": False}, "failed", id="not ok"),
+        pytest.param({"success": False, "message": "no"}, "failed", id="no success"),
+        pytest.param(unknown("pay"), "unknown", id="the runtime does not know"),
+        pytest.param(given_up("pay", unsure=True), "unknown", id="it was given up"),
+        pytest.param(given_up("pay", unsure=False), "failed", id="it was given up before"),
+        pytest.param(
+            looked("pay", ToolConfirmation(confirmed=False, outcome="rejected", reason="Why?")),
+            "unknown",
+            id="a person left it so, for a reason",
+        ),
+    ],
+)
+def test_what_became_of_a_call(response: dict[str, Any], expected: str):
+    """An empty error is none, and that nobody knows is for the runtime to say."""
+    assert fate(response) == expected
 
 
 ANY = st.recursive(
