@@ -35,11 +35,13 @@ class Courier:
         until: Callable[[], Awaitable[float]],
         stored: Callable[[str], Awaitable[str]],
         wait: Callable[[], float] = float,
+        believed: Callable[[str], bool] = bool,
     ) -> None:
         """Speak with `replies`; `until` is from when on (`time.monotonic`) others may be at it.
 
         `stored` is where a post is said to be, if it was made, `wait` how many seconds it takes
-        until one may look for any.
+        until one may look for any. `believed` says of a strange refusal whether it was met often
+        enough: until then it may pass.
         """
         self.doubtful: set[str] = set()
         self.since: dict[str, float] = {}
@@ -48,6 +50,7 @@ class Courier:
         self._until = until
         self._stored = stored
         self._wait = wait
+        self._believed = believed
         self._seen: dict[Thread, Seen] = {}
         self._made: dict[tuple[Thread, str], Posted] = {}
 
@@ -55,7 +58,7 @@ class Courier:
         """Post all pieces of a message; the place is that of the first one."""
         there = await self._thread(thread)
         if not isinstance(there, Thread):
-            return there
+            return self._weighed(there, post_id, thread)
         owed = post_id.partition("/")[0]
         first: Result = Posted("")
         for number, piece in enumerate(pieces):
@@ -64,13 +67,21 @@ class Courier:
             if not isinstance(result, Posted):
                 if number or not isinstance(result, Retry):
                     self.doubtful.add(owed)
-                return result
+                return self._weighed(result, post_id, thread)
             first = first if number else result
         return first
 
-    async def change(self, place: str, piece: Rendered) -> Result:
-        """Replace the message at `channel|ts`; safe to repeat."""
-        return await self._replies.update(place, piece, until=await self._until())
+    async def change(self, post_id: str, place: str, piece: Rendered) -> Result:
+        """Replace the message at `channel|ts` as a post wants it; safe to repeat."""
+        result = await self._replies.update(place, piece, until=await self._until())
+        return self._weighed(result, post_id, place)
+
+    def _weighed(self, result: Result, post_id: str, place: Thread | str) -> Result:
+        """A refusal that may pass, for all anybody knows, is none until it was met a few times."""
+        if not isinstance(result, Refused) or not result.strange:
+            return result
+        known = self._believed(f"{post_id} {place} {result.code}")
+        return result if known else Uncertain(result.code)
 
     async def _once(
         self, piece_id: str, thread: Thread, piece: Rendered, *, doubtful: bool
@@ -102,7 +113,8 @@ class Courier:
             seen = self._seen[thread] = Seen(since)
         if not seen.tells(name) and (wait := self._wait()):
             return Retry(wait)
-        found = await self._replies.find(thread, id=name, seen=seen)
+        read = await self._replies.find(thread, id=name, seen=seen)
+        found = read and self._weighed(read, piece_id, f"{thread} read")
         if not isinstance(found, Refused) or found.of_app:
             return found
         seen.over = True

@@ -168,6 +168,7 @@ class Debt:
             until=self._until,
             stored=self._stored_place,
             wait=self._until_looking,
+            believed=self._believed,
         )
         self._detour = Detour(key, self._courier, slot=outbox.slot, known=self._display)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
@@ -407,7 +408,7 @@ class Debt:
         place = self._display.places.get(post.after or "")
         if not place or not pieces:
             return Posted("")
-        result = await self._courier.change(place, pieces[0])
+        result = await self._courier.change(post.id, place, pieces[0])
         if isinstance(result, Refused) and not result.of_app:
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
             if result.gone and kind_of(post) == "asked_update":
@@ -428,6 +429,10 @@ class Debt:
         if time.monotonic() >= self._begin_by:
             raise SessionConflict(f"the session {self.key} is in other hands")
         return self._ours_until
+
+    def _believed(self, refusal: str) -> bool:
+        """Whether a strange refusal was met a few times."""
+        return self._tries.believed(self.key, refusal, now=time.monotonic())
 
     def _until_looking(self) -> float:
         """Seconds until a post may be looked for."""

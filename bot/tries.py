@@ -8,6 +8,8 @@ LONGEST = 300.0
 """Seconds between two tries, however many there were."""
 GIVE_UP = 2 * 3600.0
 """Seconds until a post whose fate is unknown each time is given up."""
+FEW = 3
+"""Tries after which a refusal that nobody knows the meaning of is believed."""
 DAY = 24 * 3600.0
 
 
@@ -42,6 +44,10 @@ class Tries:
         """Whether a post was tried in vain for so long that there is no use in it."""
         tried = self._tried.get((key, post))
         return tried is not None and now - tried.first >= GIVE_UP
+
+    def believed(self, key: SessionKey, what: str, *, now: float) -> bool:
+        """Whether a strange refusal, which was met once more, was met a few times by now."""
+        return self.failed(key, what, now=now).count >= FEW
 
     def over(self, key: SessionKey, post: str) -> None:
         """A post need not be tried any more."""

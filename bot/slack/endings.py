@@ -72,6 +72,12 @@ class Refused:
         return self.code in _GONE
 
     @property
+    def strange(self) -> bool:
+        """Whether nobody knows for how long Slack says so: this release has never heard of it."""
+        known = self.code in _OF_APP | _OF_METHOD | _GONE | _EXPIRED | _FINAL | _NO_PLACE.keys()
+        return not known and not self.code.startswith(_NEVER)
+
+    @property
     def of_app(self) -> bool:
         """Whether nothing at all can be said until operators mend the token or the app.
 
@@ -115,8 +121,52 @@ _OF_METHOD = frozenset(
 )
 _LATER = frozenset({"ratelimited", "rate_limited"})
 _MUCH_LATER = frozenset({"team_added_to_org", "org_login_required"})
-_UNCERTAIN = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
+_UNCERTAIN = frozenset(
+    {
+        "external_channel_migrating",
+        "fatal_error",
+        "internal_error",
+        "message_limit_exceeded",
+        "request_timeout",
+        "service_unavailable",
+        "update_failed",
+    }
+)
+_FINAL = frozenset(
+    {
+        "as_user_not_supported",
+        "attachment_payload_limit_exceeded",
+        "block_mismatch",
+        "cannot_reply_to_message",
+        "duplicate_channel_not_found",
+        "duplicate_message_not_found",
+        "invalid_arg_name",
+        "invalid_arguments",
+        "invalid_array_arg",
+        "invalid_attachments",
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "invalid_charset",
+        "invalid_form_data",
+        "invalid_metadata_format",
+        "invalid_metadata_schema",
+        "invalid_post_type",
+        "invalid_user_combination",
+        "markdown_text_conflict",
+        "messages_tab_disabled",
+        "metadata_must_be_sent_from_app",
+        "metadata_too_large",
+        "method_not_supported_for_channel_type",
+        "missing_post_type",
+        "msg_blocks_too_long",
+        "msg_too_long",
+        "no_text",
+        "thread_not_found",
+        "too_many_attachments",
+    }
+)
 _EXPIRED = frozenset({"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id"})
+_NEVER = ("restricted_action", "slack_connect_")
 _NO_PLACE: Mapping[str, str] = {
     "channel_not_found": "I cannot see that channel; please invite me to it.",
     "not_in_channel": "I am not in that channel; please invite me to it.",
