@@ -4,7 +4,7 @@ A message, a person's decision and news of a ticket all become a Turn, and from 
 same way: into the session's inbox, to the worker, to what is owed to Slack.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,7 +21,7 @@ Command = tuple[str | int | float, ...]
 class Saved(Protocol):
     """Knows whether all that is stored about a session would outlive the server that has it."""
 
-    async def __call__(self, key: SessionKey, record: Record | None = None) -> bool:
+    def __call__(self, key: SessionKey, record: Record | None = None) -> Awaitable[bool]:
         """Also of an approval's `record`, whether that server has it."""
         ...
 
