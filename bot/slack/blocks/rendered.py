@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import unescape
 from typing import Any
 
 from bot.slack.actions import APPROVE, FORM, SHOW
@@ -21,6 +22,8 @@ BLOCK_LIMIT = 3_000
 
 _PERSON = re.compile(r"[UW][A-Z0-9]+")
 _GROUP = re.compile(r"S[A-Z0-9]+")
+_LIVE = re.compile(r"<@([UW]\w+)>|<!subteam\^(S\w+)>|<!date\^(\d+)\^([^|>]+)\|([^>]*)>")
+"""What our own text has that is more than letters; what others wrote is escaped in it."""
 _MENTIONED = 20
 
 
@@ -43,7 +46,26 @@ def shortened(message: Rendered) -> Rendered:
     """
     rows = [block for block in message.blocks if block["type"] == "actions"]
     kept = [row | {"elements": [_elsewhere(each) for each in row["elements"]]} for row in rows]
-    return Rendered(message.text, [trusted(message.text), *kept], hides=True)
+    return Rendered(message.text, [_as_said(message.text), *kept], hides=True)
+
+
+def _as_said(text: str) -> Block:
+    """A message's text as a block: mentions and dates are what they are, all else is letters."""
+    pieces: list[Block] = []
+    last = 0
+    for found in _LIVE.finditer(text):
+        pieces += [said(unescape(text[last : found.start()]))] if found.start() > last else []
+        person, group, at, shown, fallback = found.groups()
+        if person:
+            pieces.append({"type": "user", "user_id": person})
+        elif group:
+            pieces.append({"type": "usergroup", "usergroup_id": group})
+        else:
+            told = {"timestamp": int(at), "format": shown, "fallback": fallback}
+            pieces.append({"type": "date", **told})
+        last = found.end()
+    rest = unescape(text[last:])
+    return rich(section(*pieces, *([said(rest)] if rest or not pieces else [])))
 
 
 def _elsewhere(element: Block) -> Block:

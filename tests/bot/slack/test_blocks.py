@@ -658,8 +658,28 @@ def test_shortened() -> None:
     record = approval(payload_schema=schema(days={"type": "integer"}))
     short = blocks.shortened(blocks.card(record, now=NOW))
     assert actions(short) == ["show", "reject"]
-    assert [block["type"] for block in short.blocks] == ["section", "actions"]
+    assert [block["type"] for block in short.blocks] == ["rich_text", "actions"]
     assert problems(short) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":white_check_mark: *Approved* by Max `code` _all_ ~of it~",
+        "<@U0EVIL> &lt;!here&gt; <!channel> <http://evil.example|a bank>",
+        "<!date^0^{date}|never> &amp; &copy; \\<",
+    ],
+    ids=["marks", "mentions", "dates and entities"],
+)
+def test_what_others_wrote_stays_letters_in_a_shortened_card(text: str) -> None:
+    """It is told letter by letter; only whom and until when we say ourselves is more than that."""
+    short = blocks.shortened(blocks.card(approval(args={"memo": text}, tool="pay"), now=NOW))
+    [section] = short.blocks[0]["elements"]
+    kinds = [each["type"] for each in section["elements"]]
+    letters = "".join(each.get("text", "") for each in section["elements"])
+    assert text in letters
+    assert {"user", "text", "date"} == set(kinds)
+    assert {each.get("user_id") for each in section["elements"]} <= {None, ANA, MAX, MIA}
 
 
 JSON = st.recursive(

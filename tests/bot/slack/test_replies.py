@@ -121,7 +121,7 @@ async def test_what_cannot_be_shown_is_posted_short(slack: LocalSlack, replies: 
     posted = await replies.post(Thread(general(slack)), broken, id="o:1")
     assert isinstance(posted, Posted)
     (message,) = slack.messages("general")
-    assert [block["type"] for block in message["blocks"]] == ["section", "actions"]
+    assert [block["type"] for block in message["blocks"]] == ["rich_text", "actions"]
 
 
 async def test_update(slack: LocalSlack, replies: Replies) -> None:
