@@ -61,6 +61,16 @@ def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
     return entries
 
 
+def recounted(before: Approval, after: Approval, *, now: int) -> list[Json]:
+    """What of approvals given before counts no more, for their people have lost the right."""
+    entries: list[Json] = []
+    for was, vote in zip(before.votes, after.votes, strict=False):
+        if vote != was:
+            told: Json = {"person": vote.person, "names": [*vote.names], "counts": vote.counts}
+            entries.append(_entry("approval.recounted", after, at=now) | told)
+    return entries
+
+
 def started(approval: Approval, *, now: int) -> Json:
     """The approved call starts: the last entry before its body runs."""
     return {

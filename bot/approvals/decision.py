@@ -158,6 +158,7 @@ def change(
     voted = len(after.votes) > len(before.votes)
     entries = [audit.voted(after)] if voted else []
     entries += audit.prompted(before, after, now=now)
+    entries += audit.recounted(before, after, now=now)
     if not pending:
         entries.append(audit.decided(after, now=now))
     shown = posts.updates(after, mark=after.rev) if after.reminded == before.reminded else ()

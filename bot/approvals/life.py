@@ -16,7 +16,7 @@ from bot.approvals.request import (
     late,
     repeats,
 )
-from bot.approvals.terms import Policy, Vote, in_favour, is_person, newest, reached
+from bot.approvals.terms import Policy, Vote, approving, in_favour, is_person, newest, reached
 
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
@@ -109,7 +109,7 @@ def inherited(
     They stand in for the `rules` of these numbers, and for no other.
     Whoever of them voted stays in the rules, so that the vote counts on.
     """
-    unheard = gone - {vote.person for vote in approval.votes}
+    unheard = gone - {vote.person for vote in approval.votes if vote.counts}
     policy = approval.policy.without(gone, unheard).widened(names, people, rules=rules)
     policy = _told_too(policy, people)
     changes = {
@@ -119,6 +119,27 @@ def inherited(
         "copies": (*approval.copies, *_more_copies(approval, people)),
     }
     return _next(approval, "pending", changes)
+
+
+def recounted(approval: Approval, held: Mapping[str, frozenset[str] | None]) -> Approval | None:
+    """The approval when votes of people who lost the right count no more; None where all count.
+
+    `held` are the names that those who approved stand for now, None where they may never decide. A
+    rejection stands whoever gave it: it can only ever close a question.
+    """
+    last = approving(approval.votes)
+    votes = tuple(
+        _as_held(vote, held[vote.person], approval.policy) if vote in last else vote
+        for vote in approval.votes
+    )
+    return None if votes == approval.votes else _next(approval, "pending", {"votes": votes})
+
+
+def _as_held(vote: Vote, names: frozenset[str] | None, policy: Policy) -> Vote:
+    """A vote by what its person has kept of the right that it was given by."""
+    kept = tuple(name for name in vote.names if name in (names or ()))
+    counts = vote.counts and names is not None and policy.entitles(vote.person, kept)
+    return vote.model_copy(update={"names": kept, "counts": counts})
 
 
 def unasked(approval: Approval) -> tuple[str, ...]:

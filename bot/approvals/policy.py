@@ -1,5 +1,6 @@
 """Who may decide: tables, without a clock or a client."""
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
@@ -46,6 +47,10 @@ class Person:
     def barred(self) -> bool:
         """Whether this is nobody who could ever decide."""
         return self.is_bot or self.is_guest or self.is_stranger or self.deleted
+
+
+Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
+"""Who a person is now, and for which of some names they stand; None when nobody can say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +161,12 @@ def _repeated(
 ) -> Refusal | None:
     """Whether this person's approval of the very same is counted already.
 
-    One that is enough by now, since others left and the rules were widened, may be given again.
+    One that is enough by now, since others left and the rules were widened, may be given again, and
+    so may one that its person stands for more names by now.
     """
     votes = in_favour(approval.votes, payload)
-    mine = any(vote.person == person.id for vote in votes)
+    held = person.names & approval.policy.names
+    mine = any(vote.person == person.id and held.issubset(vote.names) for vote in votes)
     if act != "approve" or not mine or reached(approval.policy, votes):
         return None
     sentence = f"Your approval is counted already: {tally(approval, payload)}."

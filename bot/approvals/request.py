@@ -15,7 +15,17 @@ from typing import Literal, NamedTuple
 from pydantic import Field, JsonValue
 
 from agents import Question, Record
-from bot.approvals.terms import Frozen, Policy, Quota, Vote, in_favour, is_person, newest, total
+from bot.approvals.terms import (
+    Frozen,
+    Policy,
+    Quota,
+    Vote,
+    approving,
+    in_favour,
+    is_person,
+    newest,
+    total,
+)
 
 Status = Literal[
     "pending",
@@ -236,7 +246,7 @@ def opened(
         run=run,
         turn=turn,
         order=tuple(question.args),
-        **question.model_dump(exclude={"dynamic", "ended", "kept", "initial"}),
+        **question.model_dump(exclude={"build", "dynamic", "ended", "kept", "initial"}),
     )
 
 
@@ -255,21 +265,26 @@ def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[st
 
 def leading(approval: Approval) -> tuple[Vote, ...]:
     """The largest group of votes that approve with the same values."""
-    groups = [in_favour(approval.votes, vote.payload) for vote in approval.votes if vote.confirmed]
+    groups = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
     return max(groups, key=len, default=())
 
 
 def differ(approval: Approval) -> bool:
     """Whether people approved with different values, which are counted apart."""
-    agreed = [vote.payload for vote in newest(approval.votes).values() if vote.confirmed]
+    agreed = [vote.payload for vote in approving(approval.votes)]
     return any(payload != agreed[0] for payload in agreed)
 
 
 def voted(approval: Approval) -> frozenset[str]:
     """Who has said what there is to say; who approved apart from others has to agree with them."""
-    apart = differ(approval)
+    agreed = () if differ(approval) else approving(approval.votes)
+    return frozenset((*(vote.person for vote in agreed), *against(approval)))
+
+
+def uncounted(approval: Approval) -> tuple[str, ...]:
+    """Those who approved and are known to have lost the right to, in order of their votes."""
     votes = newest(approval.votes).values()
-    return frozenset(vote.person for vote in votes if not (apart and vote.confirmed))
+    return tuple(vote.person for vote in votes if vote.confirmed and not vote.counts)
 
 
 def tally(approval: Approval, payload: dict[str, JsonValue] | None) -> str:

@@ -4,7 +4,7 @@ A runner asks for companions while it composes a commit and cannot wait; so the 
 session are handed in before a turn, and what a turn opens is remembered until it ends.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
 from pydantic import JsonValue
 
@@ -13,7 +13,7 @@ from bot import logs
 from bot.approvals import audit
 from bot.approvals.companions import plan
 from bot.approvals.decide import settle
-from bot.approvals.policy import Person
+from bot.approvals.policy import Voter
 from bot.approvals.request import Approval
 from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
@@ -21,8 +21,6 @@ from bot.approvals.terms import OPERATOR, Vote, in_favour, is_person
 from bot.approvals.withdrawal import Gone, withdraw
 from bot.turns import Command
 
-Voter = Callable[[str, Iterable[str]], Awaitable[Person | None]]
-"""Who a person is now, and for which of some names they stand; None when nobody can say."""
 Json = dict[str, JsonValue]
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due now."""

@@ -12,11 +12,12 @@ from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decision import change
-from bot.approvals.life import closed, escalated_by, inherited, introduced, unasked
+from bot.approvals.life import closed, escalated_by, inherited, introduced, recounted, unasked
 from bot.approvals.pauses import pauses
+from bot.approvals.policy import Voter
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
-from bot.approvals.terms import Quota, Vote, in_favour, is_person, newest, standing
+from bot.approvals.terms import Quota, Vote, approving, in_favour, is_person, standing
 from bot.turns import Command, thread_of
 
 Able = Mapping[str, frozenset[str]]
@@ -43,14 +44,19 @@ NOBODY = (
 class Succession:
     """Looks at open requests; `heirs` are the default approvers, who stand in for others."""
 
-    def __init__(self, heirs: Sequence[str], *, look_up: LookUp, follow: Follow) -> None:
-        """Keep the parts."""
+    def __init__(
+        self, heirs: Sequence[str], *, look_up: LookUp, voter: Voter, follow: Follow
+    ) -> None:
+        """Keep the parts; `voter` says who somebody who approved is now."""
         self._heirs = heirs
+        self._voter = voter
         self._look_up = look_up
         self._follow = follow
 
     async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
         """Ask who was not known at first; pass a request on, or close it, where too few may decide.
+
+        Before that, approvals of people who lost the right are counted no more.
 
         False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
         several processes at once: one of them changes the record, tells of it, and logs it.
@@ -65,18 +71,32 @@ class Succession:
             if late(approval, now=view.now):
                 return True
             able = await self._look_up(_names(approval, self._heirs), _most(approval))
-            if able is None:
+            held = await self._held(approval)
+            if able is None or held is None:
                 return False
-            joined = introduced(approval, able)
-            after = joined or succeeded(approval, able, heirs=self._heirs, now=view.now)
+            mended = introduced(approval, able) or recounted(approval, held)
+            after = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
             if after is None:
                 return True
             following = _changed(approval, after, now=view.now, head=view.audit_head)
             stored = await slot.decide(key, replace(following, index=self._follow(after)))
-            if stored.kind == "ok" and not joined:
+            if stored.kind == "ok" and not mended:
                 _log(after)
                 return True
         raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+    async def _held(self, approval: Approval) -> Mapping[str, frozenset[str] | None] | None:
+        """The names that each who approved stands for now, as `recounted` takes them.
+
+        None when Slack does not say.
+        """
+        found: dict[str, frozenset[str] | None] = {}
+        for vote in approving(approval.votes):
+            person = await self._voter(vote.person, approval.policy.groups)
+            if person is None:
+                return None
+            found[vote.person] = None if person.barred else person.names
+        return found
 
 
 def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
@@ -116,13 +136,12 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
 def unmet(approval: Approval, able: Able) -> Sequence[int]:
     """The numbers of the rules for which votes cast and people who may still vote are too few.
 
-    A vote stays counted when its person loses the right afterwards; whether it is good enough to
-    start on is looked at once more right before the call runs. Whoever voted otherwise, and still
-    may, can think again.
+    A vote is counted until it is known that its person has lost the right; whether all are good
+    enough to start on is looked at once more right before the call runs. Whoever voted otherwise,
+    and still may, can think again.
     """
     barred = _excluded(approval)
-    cast = [vote for vote in newest(approval.votes).values() if vote.confirmed]
-    alike = [in_favour(approval.votes, vote.payload) for vote in cast]
+    alike = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
     left = [
         [
             number

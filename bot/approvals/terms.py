@@ -39,7 +39,9 @@ class Quota(Frozen):
 class Vote(Frozen):
     """What one person said, and when (milliseconds, the store's clock).
 
-    `names` are the groups and roles of the policy that the person stood for at that moment.
+    `names` are the groups and roles of the policy that the person stood for at that moment, without
+    those that they are known to have lost since. An approval that `counts` no more is of somebody
+    who is known to have lost the right; they may give it again once they have it again.
     """
 
     person: str
@@ -48,6 +50,7 @@ class Vote(Frozen):
     payload: dict[str, JsonValue] | None = None
     reason: str | None = None
     names: tuple[str, ...] = ()
+    counts: bool = True
 
 
 class Policy(Frozen):
@@ -134,9 +137,14 @@ def newest(votes: Iterable[Vote]) -> Mapping[str, Vote]:
 
 
 def in_favour(votes: Iterable[Vote], payload: dict[str, JsonValue] | None) -> tuple[Vote, ...]:
-    """The votes that approve with exactly this payload: other values are counted apart."""
-    counted = newest(votes).values()
-    return tuple(vote for vote in counted if vote.confirmed and vote.payload == payload)
+    """The votes that count and approve with exactly this payload: others are counted apart."""
+    found = approving(votes)
+    return tuple(vote for vote in found if vote.payload == payload)
+
+
+def approving(votes: Iterable[Vote]) -> tuple[Vote, ...]:
+    """The last votes of people that approve and count, whatever their payload."""
+    return tuple(vote for vote in newest(votes).values() if vote.confirmed and vote.counts)
 
 
 def reached(policy: Policy, votes: Sequence[Vote]) -> bool:

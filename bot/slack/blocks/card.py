@@ -5,7 +5,7 @@ import json
 from bot.approvals.button import encode
 from bot.approvals.kin import ALONE, Kin
 from bot.approvals.request import Again, Approval, against, differ, late
-from bot.approvals.terms import newest
+from bot.approvals.terms import approving
 from bot.slack.actions import APPROVE, FORM, HAPPENED, REJECT, SHOW
 from bot.slack.blocks.arguments import (
     Told,
@@ -171,7 +171,7 @@ def _so_far(approval: Approval) -> list[Block]:
     """What those said who voted already: why not, and the values that they entered."""
     if approval.payload_schema is None:
         return reasons(approval)
-    agreed = [vote for vote in newest(approval.votes).values() if vote.confirmed]
+    agreed = approving(approval.votes)
     values = [
         block
         for vote in agreed[-VOTES_LIMIT:]

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from bot.approvals.request import Approval, leading
+from bot.approvals.request import Approval, leading, uncounted
 from bot.approvals.wording import demands
 from bot.slack.blocks.rendered import called, mentions
 
@@ -15,4 +15,6 @@ def takes(approval: Approval) -> str:
         return ""
     people = [vote.person for vote in leading(approval)]
     so_far = f"so far {len(people)}: {mentions(people)}" if people else "so far none"
+    if gone := uncounted(approval):
+        so_far += f", and not counted, since they may not decide any more: {mentions(gone)}"
     return f"{told}{', ' if policy.is_simple else ' · '}{so_far}"

@@ -9,6 +9,7 @@ import pytest
 from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
 from bot.approvals.life import prompted, voted
+from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.resolve import Defaults, unsettled
 from bot.approvals.succession import Succession, succeeded, unmet
@@ -321,7 +322,12 @@ def looking(*people: str, asked: list | None = None):
 
 async def passed(slot: Slot, look_up, heirs=HEIRS) -> bool:
     """Look at the approval once."""
-    succession = Succession(heirs, look_up=look_up, follow=lambda _: ())
+
+    async def voter(person, _names):
+        able = await look_up([person], 1)
+        return able and Person(id=person, team="T", deleted=not able[person])
+
+    succession = Succession(heirs, look_up=look_up, voter=voter, follow=lambda _: ())
     return await succession.look(slot, KEY, "3-0")
 
 

@@ -113,6 +113,11 @@ def test_nobody_is_told_anew(policy: Policy, known):
     assert introduced(approval(policy=policy, copies=IN_THREAD), known) is None
 
 
+async def nobody_voted(person, _names):
+    """Nobody is looked up who has not voted."""
+    raise AssertionError(person)
+
+
 @pytest.mark.parametrize("deadline", [DEADLINE, None], ids=["with an end", "without an end"])
 async def test_the_clock_looks_until_they_are_known(store_url: str, deadline: int | None):
     """It is due when it is asked; while Slack says nothing it stays due, and is then done once."""
@@ -123,7 +128,9 @@ async def test_the_clock_looks_until_they_are_known(store_url: str, deadline: in
 
     async with connect(store_url) as client:
         slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
-        clock = Succession((), look_up=look_up, follow=lambda _: index.ring(KEY))
+        clock = Succession(
+            (), look_up=look_up, voter=nobody_voted, follow=lambda _: index.ring(KEY)
+        )
         offset = deadline and await index.now() + 60_000
         asked = await put(slot, policy=UNKNOWN, copies=IN_DM, deadline=offset)
         await index.send(index.approval_due(KEY, asked.id, 1))

@@ -90,7 +90,9 @@ class Bench:
         self.departures = Departures(index, concerning=index.lists.open_concerning, roles=ROLES)
         people = People(replies, team=TEAM_ID, clock=lambda: 0)
         groups = Groups(replies, people, roles=ROLES, clock=lambda: 0)
-        self.succession = Succession((MIA.id,), look_up=groups.able, follow=lambda _: ())
+        self.succession = Succession(
+            (MIA.id,), look_up=groups.able, voter=groups.voter, follow=lambda _: ()
+        )
 
     async def asked(self, key: SessionKey, policy: Policy, **changes: Any) -> None:
         """Ask something of these approvers."""
