@@ -10,6 +10,8 @@ BotError
 The message of each is one sentence for the operator and holds no secret.
 """
 
+import agents
+
 
 class BotError(Exception):
     """What the bot itself finds wrong; the root of this tree."""
@@ -19,8 +21,11 @@ class SettingsError(BotError):
     """A setting is missing or wrong; the message names it."""
 
 
-class StoreUnavailable(BotError):
-    """The store does not answer; the same thing may be tried again."""
+class StoreUnavailable(BotError, agents.StoreUnavailable):
+    """The store does not answer; the same thing may be tried again.
+
+    One that met it at the start, or looked how it is; once in use the runtime's own is raised.
+    """
 
 
 class StoreUnsafe(BotError):

@@ -14,8 +14,8 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-import agents
-from bot import errors, logs
+from agents import StoreUnavailable
+from bot import logs
 from bot.index.due import Index, Marker
 
 LOOK = 30.0
@@ -87,8 +87,8 @@ class Recall:
                 return
             try:
                 await self.look()
-            except (agents.StoreUnavailable, errors.StoreUnavailable):
-                pause = min(AGAIN, LOOK)
+            except StoreUnavailable:
+                pause = AGAIN
             else:
                 pause = LOOK
 

@@ -165,11 +165,14 @@ class Clicks:
 
     def tell(self, by: Clicker, place: Place, text: str) -> None:
         """Say something to the clicker alone, once Slack has its answer; `text` is mrkdwn."""
-        self._later(self._note(by, place, text))
+        self.later(self._note(by, place, text))
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something once Slack has its answer; it may be lost."""
-        self._later(work)
+        # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.
+        task = asyncio.create_task(work)
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
 
     async def close(self) -> None:
         """Wait for the private notes that are still on their way."""
@@ -263,7 +266,7 @@ class Clicks:
     def _show_anew(self, key: SessionKey, click: Click) -> None:
         """Have a card mended that kept its buttons though its request is over."""
         if self._mend and click.card:
-            self._later(self._mend(key, click.card))
+            self.later(self._mend(key, click.card))
 
     async def _open(self, click: Click, view: Block) -> None:
         self._check(click, await self._replies.open_view(click.trigger, view))
@@ -327,12 +330,6 @@ class Clicks:
         with contextlib.suppress(StoreUnavailable):
             return self._first is None or await self._first(what)
         return True
-
-    def _later(self, note: Coroutine[Any, Any, None]) -> None:
-        # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.
-        task = asyncio.create_task(note)
-        self._notes.add(task)
-        task.add_done_callback(self._notes.discard)
 
 
 def sentence(outcome: Outcome) -> str:

@@ -37,9 +37,8 @@ class Groups:
     """Looks names up; `roles` are names for people, user groups and other roles.
 
     `clock` is in seconds and only measures how old an answer is; one about a group is good for
-    `remembered` seconds. `now` and `barred` are what was
-    found by the last `refresh`, for those who cannot wait: members by name, and people who can
-    never decide.
+    `remembered` seconds. `now` and `barred` are what was found by the last `refresh`, for those who
+    cannot wait: members by name, and people who can never decide.
     """
 
     def __init__(

@@ -21,8 +21,8 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 
-import agents
-from bot import errors, logs
+from agents import StoreUnavailable
+from bot import logs
 from bot.errors import SettingsError
 from bot.slack import events, payloads
 from bot.slack.clicks import INACTIVE, Clicks
@@ -210,7 +210,7 @@ class Listeners:
         try:
             async with asyncio.timeout(PATIENCE):
                 return _ok(await work)
-        except (agents.StoreUnavailable, errors.StoreUnavailable, TimeoutError) as error:
+        except (StoreUnavailable, TimeoutError) as error:
             logs.warning("store.unavailable", error=error)
             return BoltResponse(status=503, body="")
 

@@ -152,6 +152,7 @@ async def test_what_its_finder_could_not_tell_others_tell(
 async def test_it_looks_again_and_again_whatever_the_store_does(store_url, monkeypatch):
     """A store that is away for a while is looked at when it is back."""
     monkeypatch.setattr(recall, "LOOK", 0.02)
+    monkeypatch.setattr(recall, "AGAIN", 0.02)
     stopping = asyncio.Event()
     seen = asyncio.Event()
 
