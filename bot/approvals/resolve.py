@@ -4,6 +4,7 @@ Each policy that names people is a rule of its own, and a call needs all of them
 stricter counts. So nothing a deployment says can loosen what a tool says, nor the other way round.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -188,7 +189,8 @@ def unsettled(
     """Why what was approved may not start after all; empty when it may.
 
     `votes` are those of people who still have a right, with the names they stand for now. Both the
-    policy of then and that of now have to be met: a looser one of now changes nothing.
+    policy of then and that of now have to be met: a looser one of now changes nothing. One that
+    gives people more time is looser, though whoever comes in later would have come in later still.
     """
     if (approval.decided_by or "").startswith(OPERATOR):
         return ""
@@ -207,8 +209,10 @@ def unsettled(
         return "nobody may decide about this any more"
     made = {name for e in approval.escalations[: approval.escalated] for name in e.names}
     decided = approval.decided_at or approval.asked_at
-    for each in times(policies, defaults=defaults, now=approval.asked_at).escalations:
-        if each.at <= decided:
+    moments = times(policies, defaults=defaults, now=approval.asked_at)
+    longer = moments.deadline is None or moments.deadline > (approval.deadline or math.inf)
+    for each in moments.escalations:
+        if longer or each.at <= decided:
             now = now.widened([n for n in each.names if n in made], (), rules=each.rules)
     counted = [v for v in votes if now.self_approval or v.person not in approval.askers]
     if not reached(now, counted):

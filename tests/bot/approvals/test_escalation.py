@@ -112,6 +112,13 @@ def test_whoever_comes_in_counts_for_what_names_them(policies: Sequence[Approval
         pytest.param([policy("UMAX", to="UTIM")], "stricter", id="somebody else comes in"),
         pytest.param([policy("UMAX", escalate={0.9: ("UBEN",)})], "stricter", id="later"),
         pytest.param([policy("UMAX", escalate={0.1: ("UBEN",)})], "", id="earlier"),
+        pytest.param([replace(TOOL, expires=30 * DAY)], "", id="in a longer time"),
+        pytest.param([replace(TOOL, expires=DAY / 3)], "", id="in a shorter time"),
+        pytest.param(
+            [replace(TOOL, expires=30 * DAY, escalate={0.5: ("UTIM",)})],
+            "stricter",
+            id="somebody else in a longer time",
+        ),
         pytest.param([TOOL, policy("UMIA")], "stricter", id="a rule more"),
         pytest.param([policy("UMAX"), policy("UMIA", to="UBEN")], "stricter", id="for another"),
         pytest.param([replace(TOOL, expires=None)], "stricter", id="a time without parts"),
