@@ -67,7 +67,8 @@ def furnished(
     crash = CrashPoint(settings.crash_at)
     slot = crash.watched(kept, "slot")
     hints = Index(store, prefix=settings.key_prefix, tenant=slack.identity.team)
-    index, lists = crash.watched(hints, "index"), crash.watched(hints.lists, "lists")
+    hints.lists = lists = crash.watched(hints.lists, "lists")
+    index = crash.watched(hints, "index")
     slack = replace(slack, replies=crash.watched(slack.replies, "slack"))
     routes = resolved(
         settings.routes, agents=[agent.name for agent in agents], channels=slack.channels

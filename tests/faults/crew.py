@@ -24,9 +24,9 @@ from agents import (
     ToolContext,
 )
 from agents.runtime import calling, patience, runner
-from bot import app, clock, courier, crash, logs, outbox, worker
+from bot import app, clock, courier, crash, logs, outbox, roles, worker
 from bot.crash import CrashPoint
-from bot.index import due
+from bot.index import due, lists
 from bot.playground import BEN, MAX, MIA
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
@@ -79,6 +79,7 @@ def hurry() -> None:
     clock.EXPIRY = 0.2
     clock.TICKETS = 0.2
     clock.RECONCILE = 1.0
+    roles.ANCHOR, lists.ANCHORING = 0.3, 4
     due.CLAIM_DUE = 1_500
     runner.MAX_DEATHS = 3
     calling.SETTLE = SETTLE

@@ -82,8 +82,9 @@ class Shown:
 class Evidence:
     """Everything the judge needs; `restless` says what did not come to rest.
 
-    `people` are the ids by name, `left` when somebody's account was closed (milliseconds of the
-    store's clock, once the bot knew). `moves` are the states of each ticket, oldest first, and
+    `people` are the ids by name, `deleted` the messages whose deletion the bot said 200 to,
+    `anchors` those of the audit by day, `left` when somebody's account was closed (milliseconds of
+    the store's clock, once the bot knew). `moves` are the states of each ticket, oldest first, and
     `places` the crash points that were passed. `calls` are those of Slack, `malformed` what is
     wrong with what models were asked, `shared` is the `app:` and `user:` state by person, `died`
     when each process ended (s), and `faults` what went wrong, `stall` if the machine stood still.
@@ -94,6 +95,8 @@ class Evidence:
     forged: Sequence[Forged] = ()
     people: Mapping[str, str] = field(default_factory=dict)
     left: Mapping[str, int] = field(default_factory=dict)
+    deleted: frozenset[str] = frozenset()
+    anchors: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sessions: Mapping[str, View] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     due: Sequence[str] = ()

@@ -20,11 +20,11 @@ stand (a key that lives for ever, a process that does not end). How each of the 
 13 payload: what people entered fits, and is what the call ran with
 14 independence: a model is asked once for each batch, when nothing of it is open or somebody spoke;
    a nested call is answered behind its own calls; what is open is what is known as open
-15 acknowledged is durable: a message or click that was answered 200 is stored
+15 acknowledged is durable: a message, a click or a deletion that was answered 200 is stored
 16 no lost wake-up: everything comes to rest with nothing due, decided and not done, unanswered,
    or never looked at again; a ticket is heard of to its end
 17 one writer: no gap in a log, no lease that runs on, nobody overtakes who was heard before
-18 the audit: a chain without a break that tells what is stored
+18 the audit: a chain without a break that tells what is stored, anchored once a day
 19 surfaces: each post once and in order, each card and line as the record stands, no button on
    what is closed, no expiry called a rejection, nothing said to be done that was not
 20 walls: not here, for a run has one workspace; tests/bot/test_index and approvals/test_policy
@@ -160,6 +160,18 @@ def index_is_right(evidence: Evidence) -> Iterator[Violation]:
                 yield Violation(16, tag, f"{record.id} is pending and will never expire")
 
 
+def anchors_hold(evidence: Evidence) -> Iterator[Violation]:
+    """The anchor of a day is posted once, as it is kept; what it names is in the audit."""
+    for day, kept in evidence.anchors.items():
+        told = [shown.text for shown in evidence.shown if shown.post == f"anchor:{day}"]
+        if len(told) > 1 or not all(str(kept["root"]) in text for text in told):
+            yield Violation(18, day, f"the anchor {kept['root']} is told as {told}")
+        for tag, head in kept["heads"].items():
+            view = evidence.sessions.get(tag)
+            if view is None or head not in [hashed for _, hashed in view.audit]:
+                yield Violation(18, tag, f"the audit has no entry with the hash {head}")
+
+
 def effects_are_known(evidence: Evidence) -> Iterator[Violation]:
     """Whatever happened outside belongs to a call of a session."""
     for act in evidence.acts:
@@ -195,6 +207,7 @@ JUDGES: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     forgeries_fail,
     keys_are_mortal,
     index_is_right,
+    anchors_hold,
     effects_are_known,
     *MANNERS,
 )

@@ -8,7 +8,7 @@ from agents.runtime import calling, held, history
 from agents.runtime.slot import codec, line, redis
 from bot import detour, index
 from bot.approvals import audit, life
-from bot.slack import clicks, endings
+from bot.slack import clicks, endings, replies, retractions
 from tests.faults.bugs import edit
 
 
@@ -112,6 +112,27 @@ def refused_is_let_be() -> None:
 def stays_with_replica() -> None:
     """Who is connected stays so, though the server is no primary any more."""
     del line._ToThePrimary.read_response
+
+
+def deletions_ignored() -> None:
+    """Who deletes what they asked is asked about all the same."""
+
+    async def take(*_told: object) -> None:
+        return None
+
+    retractions.Retractions.take = take
+
+
+def anchored_twice() -> None:
+    """Each clock posts an anchor of its own, and looks for no other."""
+
+    async def anchoring(_lists: object) -> bool:
+        return True
+
+    async def find(*_told: object, **_options: object) -> None:
+        return None
+
+    index.Lists.anchoring, replies.Replies.find = anchoring, find
 
 
 def places_pass() -> None:

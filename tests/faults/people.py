@@ -75,6 +75,22 @@ class People:
         self._note(f"people {said.who} says {ts} {said.text!r}")
         await task
 
+    async def delete(self, mark: str) -> None:
+        """Have somebody delete the message that ends with a mark, if they wrote it by now."""
+        channel = self._slack.workspace.channel("expenses")
+        for ts, _, text, _ in self._said:
+            if text.endswith(f" {mark}"):
+                self._note(f"people {text!r} is deleted")
+                message = {**channel.message(ts), "channel": channel.id}
+                await self._slack.delete(message["user"], message)
+
+    def deleted(self) -> Iterator[str]:
+        """The messages whose deletion the bot has heard of."""
+        for each in self._slack.delivery.records:
+            event = json.loads(each.body)["event"] if each.ok and each.body.startswith("{") else {}
+            if event.get("subtype") == "message_deleted":
+                yield f"m:{event['channel']}:{event['previous_message']['ts']}"
+
     async def click_all(self) -> None:
         """Press buttons as they appear, some twice, some by two people who disagree."""
         while True:
@@ -91,12 +107,27 @@ class People:
         return next((card for card in self._cards() if "approve" in _actions(card)), None)
 
     def _cards(self) -> Iterator[dict[str, Any]]:
-        for place in PLACES:
-            channel = self._slack.workspace.channel(place)
+        workspace = self._slack.workspace
+        asked = MAY_DECIDE if self._plan.besides == "direct" else ()
+        directs = [workspace.dm(workspace.person(who)) for who in asked]
+        for channel in (*(workspace.channel(place) for place in PLACES), *directs):
             if channel.is_archived:
                 continue
             for message in list(channel.messages.values()):
                 yield {**message, "channel": channel.id}
+
+    def _own(self, card: dict[str, Any], who: str) -> dict[str, Any] | None:
+        """A card as somebody has it: in direct messages everybody has one of their own."""
+        workspace, button = self._slack.workspace, _button(card)
+        if workspace.channels[card["channel"]].kind != "im" or button is None:
+            return card
+        mine = workspace.dm(workspace.person(who)).id
+        about = (button.session, button.approval)
+        for each in self._cards():
+            same = _button(each)
+            if each["channel"] == mine and same and (same.session, same.approval) == about:
+                return each
+        return None
 
     def _ready(self, button: Button) -> bool:
         first = self._threads.get(0)
@@ -144,10 +175,10 @@ class People:
 
     async def _press(self, card: dict[str, Any], who: str, act: str, *, days: str = "3") -> None:
         """Press, and again when Slack shows the warning triangle."""
-        button = _button(card)
+        own, button = self._own(card, who), _button(card)
         assert button
-        for _ in range(12):
-            noticed = await self._pressed(card, who, act, days=days)
+        for _ in range(12 if own else 0):
+            noticed = await self._pressed(own or card, who, act, days=days)
             ok = noticed is not None and noticed.ok
             why = _why(button, who) if act == "reject" else ""
             self.clicks.append(Clicked(button.session, button.approval, who, act, ok, why))

@@ -36,11 +36,6 @@ ELSEWHERE: Mapping[str, str] = {
     "slot.apply": "an operator's, and that of tickets in the store",
     "slot.delete": "an operator's, and that of tickets in the store",
     "slot.saved": "where the store is to have replicas",
-    "lists.anchor": "once a day",
-    "lists.anchors": "once a day",
-    "lists.keep_anchor": "once a day",
-    "lists.audited": "once a day",
-    "lists.now": "once a day",
     "lists.answers": "nobody asks them",
     "index.now": "nobody asks it",
     "index.marker": "when a process starts, before anything is watched",
@@ -78,6 +73,17 @@ PLACES = tuple(
     for side in ("before", "after")
 )
 """Every place at which a process may die or stand still."""
+BESIDES: Mapping[str, Sequence[str]] = {
+    "anchored": (
+        *("lists.now", "lists.anchor", "lists.anchors", "lists.audited", "lists.keep_anchor"),
+        *("lists.anchoring", "lists.forget_audits"),
+    ),
+    "deleted": ("index.deleted",),
+    "direct": ("slack.direct",),
+}
+"""What some runs have besides, and the calls that it makes."""
+DRAWN_LATER = ("lists.now", "lists.anchor.", "lists.anchors", "lists.audited", "lists.keep_anchor")
+"""Places at which a process dies only where a run has more besides."""
 OFTEN = ("slot.", "index.claim", "index.send", "slack.post", "ledger")
 SLACK = ("ratelimited", "error", "html", "slow", "lost")
 METHODS = ("chat.postMessage", "chat.update", "conversations.replies", "conversations.history")
@@ -120,7 +126,8 @@ class Plan:
     who asked presses), `mia` (only she does), `late` (after the deadline), `twice` (one of them,
     again and again), `leave` (yes, and an interrupted call is left as it is), `nobody`, or now
     this, now that. `run_for` is how many seconds an approved call may wait for its start; 0 is a
-    day.
+    day. `besides` names what some runs have: the audit is `anchored` and somebody's is forgotten, a
+    message is `deleted` by its author, or whoever may decide is asked in a `direct` message.
     """
 
     seed: int
@@ -134,6 +141,7 @@ class Plan:
     run_for: float = 0.0
     plant: str = ""
     answer: str = ""
+    besides: str = ""
 
     @property
     def faults(self) -> list[str]:
@@ -156,7 +164,23 @@ def planned(seed: int) -> Plan:
     plan = Plan(seed, said=_said(chance))
     for kind in chance.sample(KINDS, chance.randint(1, 4)):
         plan = _with(plan, kind, chance)
-    return plan
+    return _besides(plan, chance)
+
+
+def _besides(plan: Plan, chance: random.Random) -> Plan:
+    """What a run has besides, drawn last: all else of its plan is as it was without."""
+    kind = chance.choice((*BESIDES, *("",) * len(BESIDES)))
+    process = "main" if kind == "deleted" else chance.choice(PROCESSES)
+    crashes = {**plan.frozen, **plan.crash}
+    if kind and process not in crashes and chance.random() < 0.5:
+        place = f"{chance.choice(BESIDES[kind])}.{chance.choice(('before', 'after'))}:1"
+        plan = replace(plan, crash={**plan.crash, process: place})
+    later = [said for said in plan.said if not said.text.endswith("m0")]
+    if kind == "deleted" and later:
+        said = chance.choice(later)
+        at, mark = said.at + chance.uniform(0.0, 1.5), said.text.rpartition(" ")[2]
+        plan = replace(plan, troubles=(*plan.troubles, Trouble(at, "deleted", mark)))
+    return replace(plan, besides=kind)
 
 
 def _said(chance: random.Random) -> tuple[Said, ...]:
@@ -226,7 +250,8 @@ def _with(plan: Plan, kind: str, chance: random.Random) -> Plan:
 
 def _place(chance: random.Random) -> str:
     """Any place, those that are passed all the time more often than others."""
-    places = [place for place in PLACES if place.startswith(OFTEN)] * 2 + [*PLACES]
+    drawn = [place for place in PLACES if not place.startswith(DRAWN_LATER)]
+    places = [place for place in drawn if place.startswith(OFTEN)] * 2 + drawn
     return f"{chance.choice(places)}:{chance.randint(1, 4)}"
 
 

@@ -132,6 +132,12 @@ TABLE = (
         _run(*(f"pay {n}00 a{n}" for n in range(1, 6)), troubles=(Trouble(0.4, "failover"),)),
     ),
     Planted(lapses.places_pass, 19, _run("pay 200 a1", history=500)),
+    Planted(
+        lapses.deletions_ignored,
+        15,
+        _run("hi a1", "pay 200 a2", troubles=(Trouble(1.2, "deleted", "a2"),), answer="nobody"),
+    ),
+    Planted(lapses.anchored_twice, 18, _run("pay 200 a1", besides="anchored", answer="nobody")),
 )
 BUGS = {
     planted.bug.__name__: replace(

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import random
 import signal
@@ -30,7 +31,8 @@ from tests.faults.plan import LEASE, PROCESSES, Plan
 from tests.faults.proxy import Proxy
 
 DUE = f"b:{{due:{TEAM_ID}}}"
-
+FORGOTTEN = str(SessionKey(crew.AGENT, "thread", "C0GONE:1.0", TEAM_ID))
+"""A session that is gone, whose audit is still listed."""
 
 _PORTS: set[int] = set()
 
@@ -104,6 +106,8 @@ class Stage:
             note=self.note,
             spawn=self.spawn,
         )
+        if self.plan.besides == "anchored":
+            await self.redis.zadd(f"{DUE}:audit", {FORGOTTEN: 1})
         if self.plan.history:
             self.long = self.people.began(0)
             await past.write(self.slot, self.long, events=self.plan.history)
@@ -182,12 +186,18 @@ class Stage:
             "port": self._web if main else 0,
             "routes": {"#expenses": crew.AGENT},
             "approvers": list(crew.APPROVERS),
-            "approvers_channel": self.slack.workspace.channel("approvals").id,
+            "approvers_channel": self._channel("approvals", unless="direct"),
+            "audit_channel": self._channel("general", only="anchored"),
             "approver_roles": {crew.MANAGERS: [GROUPS[0].id]},
             "lease": LEASE,
             "execution_ttl": self.plan.run_for or 86_400,
             **(past.READ if self.plan.history else {"model": "rehearsal"}),
         }
+
+    def _channel(self, name: str, *, unless: str = "", only: str = "") -> str | None:
+        """A channel's id, where the run has it."""
+        there = self.plan.besides != unless if unless else self.plan.besides == only
+        return self.slack.workspace.channel(name).id if there else None
 
     async def _keep(self, name: str) -> None:
         """Start a process again whenever it has ended, as a platform does."""
@@ -218,6 +228,21 @@ class Stage:
         """What happened outside so far."""
         async with self.http.get(f"{self._ledger}/all") as response:
             return await response.json()
+
+    async def unanchored(self) -> str:
+        """What is still to be done for the audit, where it is anchored."""
+        if self.plan.besides != "anchored":
+            return ""
+        if await self.redis.zscore(f"{DUE}:audit", FORGOTTEN):
+            return "an audit that is gone is listed"
+        asked = await self.redis.zcard(f"{DUE}:audit")
+        anchored = any(each.post.startswith("anchor:") for each in self.people.shown())
+        return "no anchor is posted" if asked and not anchored else ""
+
+    async def anchors(self) -> dict[str, dict[str, Any]]:
+        """The anchors of the audit, by their days."""
+        kept = await self.redis.hgetall(f"{DUE}:anchors")
+        return {str(day): json.loads(anchor) for day, anchor in kept.items()}
 
     async def feel(self, mood: str, seconds: float) -> None:
         """Have the next call of the ledger be `slow`, or `fails`."""

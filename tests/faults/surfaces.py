@@ -45,7 +45,8 @@ def cards_tell_the_truth(case: Case) -> Found:
         copies: Any = record.body["copies"]
         places = [case.view.places.get(copy["post"]) for copy in copies]
         cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
-        if copies and not cards and not _passed(case, over=record.status in FINAL):
+        unseen = record.body["why"] == "withdrawn"  # taken back before anybody was asked
+        if copies and not cards and not unseen and not _passed(case, over=record.status in FINAL):
             yield 19, f"{record.id} has no card"
         for card in cards:
             hides = card.channel in str(record.body["hidden"]) and "show" in card.buttons

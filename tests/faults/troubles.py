@@ -85,8 +85,8 @@ class Troubles:
                 stage.slack.connect(None)
                 await asyncio.sleep(trouble.seconds)
                 stage.slack.connect(stage.listening)
-            case "again":
-                await self._again()
+            case "again" | "deleted":
+                await self._said_otherwise(trouble)
             case "late":
                 stage.late = trouble.seconds
             case "held":
@@ -138,6 +138,13 @@ class Troubles:
                 return int(owner.split(":")[1]) if owner else None
             await asyncio.sleep(0.005)
         return None
+
+    async def _said_otherwise(self, trouble: Trouble) -> None:
+        """Have a message taken back, or all of them told again."""
+        if trouble.kind == "deleted":
+            await self._stage.people.delete(trouble.target)
+        else:
+            await self._again()
 
     async def _again(self) -> None:
         """Deliver everything so far once more, newest first, as if nobody had said 200."""

@@ -167,6 +167,14 @@ def people_decide(case: Case) -> Found:
                 yield 9, f"{record.id} has a vote of {who}, who was gone"
 
 
+def deletions_withdraw(case: Case) -> Found:
+    """Nobody is asked any more for who deleted the message that began it, once the bot knows."""
+    runs = {e.invocation_id for e in case.view.events if e.entry in case.evidence.deleted}
+    for record in case.view.approvals.values():
+        if record.body["run"] in runs and record.status == "pending" and not record.body["unknown"]:
+            yield 15, f"{record.id} is pending, though its message is deleted"
+
+
 def outcomes_are_told(case: Case) -> Found:
     """The model reads what became of a question: no refusal is called another, no yes a no."""
     for call in case.story.calls.values():
@@ -241,6 +249,7 @@ OF_SESSION: tuple[Callable[[Case], Found], ...] = (
     gate_holds,
     outcomes_stand,
     people_decide,
+    deletions_withdraw,
     outcomes_are_told,
     audit_tells_all,
 )

@@ -95,6 +95,7 @@ class World:
         if ready := await self._stage.redis.zrange(f"{DUE}:ready", 0, -1):
             told.append(f"due: {ready}")
         told += [f"{tag}: {left}" for tag, view in views.items() if (left := _left(view))]
+        told += [left] if (left := await self._stage.unanchored()) else []
         steps = [f"{v.version} {v.inbox} {len(v.posts)} {len(v.audit)}" for v in views.values()]
         done = len(self._stage.people.clicks) + sum(map(len, self._stage.clerks.moves.values()))
         return "; ".join(told), f"{steps} {done}"
@@ -120,6 +121,8 @@ class World:
             forged=self._troubles.forged,
             people={each.name: each.id for each in stage.slack.workspace.people.values()},
             left=self._troubles.left,
+            deleted=frozenset(stage.people.deleted()),
+            anchors=await stage.anchors(),
             sessions=views,
             owners=owners,
             due=await stage.redis.zrange(f"{DUE}:appr", 0, -1),
