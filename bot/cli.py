@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, NoReturn, get_args
 
-from bot import app, console, logs
+from bot import app, console, lines
 from bot.doctor import Parts, examine
 from bot.errors import BotError, SettingsError
 from bot.playground import LocalSlack, rehearse, tickets
@@ -111,7 +111,7 @@ def _go(status: int) -> NoReturn:
 async def _roles(roles: tuple[Role, ...] = ()) -> int:
     """Play roles until somebody says stop."""
     settings = Settings.read(**({"roles": roles} if roles else {}))
-    logs.set_up(settings.log_level)
+    lines.set_up(settings.log_level)
     await app.run(settings, stopping=_stopping())
     return await leave_tasks(0)
 
@@ -119,7 +119,7 @@ async def _roles(roles: tuple[Role, ...] = ()) -> int:
 async def _release() -> int:
     """Look at settings and store as a release will find them."""
     settings = Settings.read()
-    logs.set_up(settings.log_level)
+    lines.set_up(settings.log_level)
     print(await app.release(settings))
     return 0
 
@@ -128,7 +128,7 @@ async def _playground() -> int:
     """A workspace, its store, the bot and the page in this process, until somebody says stop."""
     stopping = _stopping()
     settings = Settings.read()
-    logs.set_up(settings.log_level if "log_level" in settings.model_fields_set else "WARNING")
+    lines.set_up(settings.log_level if "log_level" in settings.model_fields_set else "WARNING")
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(LocalSlack())
         mine = local(slack, settings)
@@ -173,7 +173,7 @@ async def _manifest() -> int:
 async def _doctor() -> int:
     """What is right and wrong with this deployment, a line each; 1 when something is wrong."""
     settings = Settings.read()
-    logs.set_up("ERROR")
+    lines.set_up("ERROR")
     wrong = False
     parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
     async for finding in examine(settings, parts):

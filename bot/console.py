@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agents import SessionKey, Slot
-from bot import logs
+from bot import lines
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board
 from bot.approvals.request import Approval
@@ -25,8 +25,10 @@ from bot.approvals.verify import main as verified
 from bot.approvals.wording import demands
 from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
+from bot.secrets import covered
 from bot.settings import Settings
-from bot.slack.blocks.arguments import HIDDEN, concealed, depends_on
+from bot.slack.blocks.arguments import depends_on
+from bot.slack.blocks.concealed import HIDDEN, MASK, concealed, difference
 from bot.slack.text import visible
 from bot.turns import Saved
 
@@ -98,7 +100,7 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
 
     async def run(given: argparse.Namespace) -> int:
         settings = Settings.read()
-        logs.set_up("ERROR")
+        lines.set_up("ERROR")
         async with contextlib.AsyncExitStack() as stack:
             with _patience():
                 parts = await stack.enter_async_context(opened(settings))
@@ -162,8 +164,9 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
     told["args"] |= dict.fromkeys(approval.secrets, HIDDEN)
     told["precondition"] = {each.name: each.value for each in depends_on(approval)}
     told["hint"] = concealed(approval, approval.hint)
-    told["changes"] = [concealed(approval, change) for change in approval.changes]
-    _print(logs.masked(json.dumps(told, indent=2, ensure_ascii=False)))
+    told["changes"] = [difference(approval, change) for change in approval.changes]
+    safe = {name: covered(each, by=MASK) for name, each in told.items()}
+    _print(json.dumps(safe, indent=2, ensure_ascii=False))
     return 0
 
 

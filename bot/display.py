@@ -11,8 +11,8 @@ from bot.approvals.records import readable
 from bot.approvals.request import MOVES, Again, Approval, asked_again
 from bot.approvals.scene import talks
 from bot.slack.blocks.answer import answer
-from bot.slack.blocks.arguments import retold
 from bot.slack.blocks.card import card, withheld
+from bot.slack.blocks.concealed import retold
 from bot.slack.blocks.line import asked, prompt
 from bot.slack.blocks.rendered import Rendered
 from bot.slack.blocks.result import brought

@@ -20,6 +20,7 @@ from bot import logs
 from bot.errors import StoreUnavailable, StoreUnsafe
 from bot.index import Index, Marker
 from bot.recall import Standing
+from bot.secrets import masked
 from bot.settings import Settings
 
 Client = Redis | RedisCluster
@@ -188,7 +189,7 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
                 " signs for itself, set COUNTERSIGN_STORE_VERIFY=false."
             ) from None
         raise StoreUnavailable(
-            f"The store of REDIS_URL does not answer ({logs.masked(str(error))})."
+            f"The store of REDIS_URL does not answer ({masked(str(error))})."
         ) from error
 
 

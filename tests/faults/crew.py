@@ -24,7 +24,7 @@ from agents import (
     ToolContext,
 )
 from agents.runtime import calling, patience, runner
-from bot import app, clock, courier, crash, logs, outbox, roles, worker
+from bot import app, clock, courier, crash, lines, outbox, roles, worker
 from bot.crash import CrashPoint
 from bot.index import due, lists
 from bot.playground import BEN, MAX, MIA
@@ -63,7 +63,7 @@ def play(order: Mapping[str, Any]) -> int:
         time.time = lambda: now() + skew
     _watch(frozen=order.get("frozen", False))
     settings = Settings(**order["settings"], **OFTEN)
-    logs.set_up("INFO")
+    lines.set_up("INFO")
     for handler in logging.getLogger().handlers:
         handler.setFormatter(_Timed(order["name"]))
     asyncio.run(_play(settings, order))
@@ -107,7 +107,7 @@ class _Stopping:
     SIGKILL = signal.SIGSTOP
 
 
-class _Timed(logs.Line):
+class _Timed(lines.Line):
     """Lines with their time and their process in front, to be merged with others'."""
 
     def __init__(self, name: str) -> None:

@@ -6,14 +6,14 @@ value can pass for another argument.
 """
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
 from bot.approvals.request import Approval
-from bot.logs import masked
+from bot.secrets import covered
+from bot.slack.blocks.concealed import HIDDEN, MASK, concealed, difference
 from bot.slack.blocks.rendered import (
     Block,
     paragraph,
@@ -33,12 +33,6 @@ ALL_LIMIT = 3_500
 COUNT_LIMIT = 40
 NAME_LIMIT = 100
 LINE_LIMIT = 60
-HIDDEN = "••••••"
-"""What stands for the value of a secret argument."""
-MASK = "••• masked •••"
-"""What stands for a part of a text that looks like a password or a key."""
-SHORTEST, LONG_ENOUGH = 3, 8
-"""Characters of a secret that is hidden in texts at all, and inside other words as well."""
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
 
@@ -127,10 +121,10 @@ def _argument(name: str, value: JsonValue, *, default: bool = False) -> Argument
     whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
     if isinstance(value, float) and whole and str(value) != "-0.0":
         value = int(value)
-    text = _worded(value) if isinstance(value, str) else _spelled(value)
     shown_name, odd_name = visible(name)
-    shown, odd = visible(masked(text, by=MASK))
-    return Argument(name=shown_name, value=shown, deceiving=odd or odd_name, default=default)
+    shown, odd = visible(_spelled(covered(value, by=MASK, name=name)))
+    odd = odd or odd_name or visible(_spelled(value))[1]
+    return Argument(name=shown_name, value=shown, deceiving=odd, default=default)
 
 
 def _worded(text: str) -> str:
@@ -140,6 +134,8 @@ def _worded(text: str) -> str:
 
 
 def _spelled(value: JsonValue) -> str:
+    if isinstance(value, str):
+        return _worded(value)
     nested = isinstance(value, dict | list)
     return json.dumps(value, ensure_ascii=False, indent=2) if nested else json.dumps(value)
 
@@ -181,8 +177,9 @@ class Told:
 
 def told(approval: Approval) -> Told:
     """What there is to read of a call."""
-    texts = (approval.tool, _question(approval), *approval.changes)
-    safe = [visible(concealed(approval, each)) for each in texts]
+    texts = [concealed(approval, each) for each in (approval.tool, _question(approval))]
+    texts += [difference(approval, each) for each in approval.changes]
+    safe = [visible(each) for each in texts]
     tool, hint, *changes = (text for text, _ in safe)
     shown, conditions = arguments(approval), depends_on(approval)
     every = (*shown, *conditions)
@@ -221,7 +218,7 @@ def values(approval: Approval) -> dict[str, str]:
     return {
         name: cut(" ".join(each.value.split()), LINE_LIMIT)
         for (name, _), each in pairs
-        if name not in approval.secrets
+        if name not in approval.secrets and MASK not in each.value
     }
 
 
@@ -229,48 +226,6 @@ def depends_on(approval: Approval) -> list[Argument]:
     """What a call depends on besides its arguments, without the values of secret ones."""
     found = [_argument(name, value) for name, value in approval.precondition.items()]
     return [replace(each, value=concealed(approval, each.value)) for each in found]
-
-
-def concealed(approval: Approval, text: str) -> str:
-    """A text about a call, without the values of its secret arguments and what looks like one."""
-    return retold((approval,), text)
-
-
-def retold(approvals: Iterable[Approval], text: str) -> str:
-    """A text that may tell what some calls were about, without what is secret in them.
-
-    A secret that is short is looked for as a word of its own, and one of a letter or two not at
-    all: what is read beside it, such as an amount, has to stay what it is.
-    """
-    for approval in approvals:
-        kept = [leaf for name in approval.secrets for leaf in _leaves(approval.args.get(name))]
-        for leaf in sorted(kept, key=len, reverse=True):
-            text = _without(text, leaf)
-    return masked(text, by=MASK)
-
-
-def _without(text: str, leaf: str) -> str:
-    if len(leaf) < SHORTEST:
-        return text
-    for spelled in (leaf, json.dumps(leaf, ensure_ascii=False)[1:-1]):
-        alone = len(leaf) < LONG_ENOUGH
-        pattern = re.escape(spelled)
-        found = rf"(?<!\w){pattern}(?!\w)" if alone else pattern
-        text = re.sub(found, HIDDEN, text)
-    return text
-
-
-def _leaves(value: JsonValue) -> list[str]:
-    """Every text and number inside a value, in each way that it is written."""
-    if isinstance(value, dict):
-        return [leaf for each in value.values() for leaf in _leaves(each)]
-    if isinstance(value, list):
-        return [leaf for each in value for leaf in _leaves(each)]
-    if value is None or value == "" or isinstance(value, bool):
-        return []
-    if isinstance(value, float) and value.is_integer():
-        return [json.dumps(value), str(int(value))]
-    return [value if isinstance(value, str) else json.dumps(value)]
 
 
 def summary(approval: Approval) -> Block:

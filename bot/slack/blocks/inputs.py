@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
-from bot.logs import masked
+from bot.secrets import masked
 from bot.slack.blocks.fields import Field, Schema, fields, mapping
 from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain

@@ -9,7 +9,9 @@ from pydantic import JsonValue
 
 from agents import Event
 from bot.approvals.request import Approval
-from bot.slack.blocks.arguments import EXACT, concealed
+from bot.secrets import covered
+from bot.slack.blocks.arguments import EXACT
+from bot.slack.blocks.concealed import MASK, concealed
 from bot.slack.blocks.rendered import listed
 from bot.slack.text import cut, titled
 
@@ -29,7 +31,9 @@ def brought(events: Sequence[Event], approval: Approval) -> str:
     for event in reversed(events):
         for response in event.get_function_responses():
             if response.id == approval.call_id:
-                return _told(response.response or {}, partial(concealed, approval))
+                found: dict[str, JsonValue] = response.response or {}
+                fields = {name: covered(each, by=MASK, name=name) for name, each in found.items()}
+                return _told(fields, partial(concealed, approval))
     return ""
 
 
@@ -50,15 +54,10 @@ def _pairs(fields: Mapping[str, JsonValue], hide: Hide) -> list[tuple[str, str]]
     """The names of those that have a value, and the value in words."""
     found = [(name, value, _word(value, hide)) for name, value in fields.items()]
     return [
-        (name, word if isinstance(value, bool) else _hidden(name, word, hide))
+        (name, word if isinstance(value, bool) else hide(word))
         for name, value, word in found
         if word
     ]
-
-
-def _hidden(name: str, word: str, hide: Hide) -> str:
-    """A word without its secrets, some of which only show by the name before it."""
-    return hide(f"{name}: {word}").removeprefix(f"{name}: ")
 
 
 def _word(value: JsonValue, hide: Hide) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from bot.approvals.button import encode
 from bot.approvals.request import Approval
 from bot.slack.actions import APPROVE, DECIDE, REASON, REJECT, SHOW
-from bot.slack.blocks.arguments import Told, asked_by, concealed, pages, summary, told
+from bot.slack.blocks.arguments import Told, asked_by, pages, summary, told
+from bot.slack.blocks.concealed import concealed
 from bot.slack.blocks.inputs import inputs
 from bot.slack.blocks.rendered import Block, actions, button, paragraph, plain, trusted
 from bot.slack.payloads import Click
