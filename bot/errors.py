@@ -24,7 +24,7 @@ class SettingsError(BotError):
 class StoreUnavailable(BotError, agents.StoreUnavailable):
     """The store does not answer; the same thing may be tried again.
 
-    One that met it at the start, or looked how it is; once in use the runtime's own is raised.
+    Raised where it is opened and looked at; the runtime raises its own where it works on sessions.
     """
 
 

@@ -20,7 +20,7 @@ MAX_BYTES = 256 * 1024
 MAX_SENTENCE = 2000
 Fate = Literal["done", "failed", "unknown"]
 LONGER = 6
-"""So many times longer than Python's is no JSON text: `\\u0007` for one character."""
+"""JSON is at most so many times as long as Python's own text: `\\u0007` for one character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

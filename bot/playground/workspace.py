@@ -213,7 +213,7 @@ class Workspace:
     # Unsent input
 
     def draft(self, person: Person, place: str) -> Draft:
-        """What a person entered in a message or view; `place` is `place_of` it."""
+        """What a person entered in a message or view; `place` is that of its Surface."""
         return self.drafts.setdefault((person.id, place), {})
 
     def enter(self, person: Person, place: str, each: Placed, *, value: Any) -> None:

@@ -140,8 +140,8 @@ def turn(message: Message, choice: Choice) -> Turn:
 def greeting(joined: Joined, *, agent: str) -> Turn:
     """The turn in which an agent introduces itself to a channel."""
     key = session_key(team=joined.team, agent=agent, thread=Thread(joined.channel))
-    delivery = f"j:{joined.channel}:{joined.ts}"
-    return Turn(id=delivery, session=key, author=joined.inviter, text="Who is here?")
+    named = f"j:{joined.channel}:{joined.ts}"
+    return Turn(id=named, session=key, author=joined.inviter, text="Who is here?")
 
 
 def _message(inner: Payload, *, team: str, bot_user: str) -> Message | Ignored:
