@@ -26,7 +26,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Unanswered, Uncertain
 from bot.slack.replies import Replies
-from bot.tries import Tries
+from bot.tries import NEWER, Tries
 from bot.turns import Saved, thread_of
 
 LOOK_AGAIN = 3.0
@@ -131,7 +131,8 @@ class Debt:
 
     `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
     before the oldest one can be tried again, None while nothing stands in the way; `left` is how
-    many of them are left. `owed` are posts
+    many of them are left. `aside` are posts that another release may be able to show, and until
+    when; `again` is how many seconds are left until something is to be tried. `owed` are posts
     that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
     session's as they were when last looked at, which is done only where a post is about more than
     its own words. What became of approvals is shown once it is `saved`; `saving` are the posts in
@@ -145,6 +146,7 @@ class Debt:
         self.fence = 0
         self.wait: float | None = None
         self._wait_over = 0.0
+        self.aside: dict[str, float] = {}
         self._paying = asyncio.Lock()
         self._lasts = False
         self._later: asyncio.Task[None] | None = None
@@ -261,6 +263,13 @@ class Debt:
         """Seconds that are left to wait; None while nothing stands in the way."""
         return None if self.wait is None else max(0.0, self._wait_over - time.monotonic())
 
+    @property
+    def again(self) -> float | None:
+        """Seconds until the session has to be looked at again; None when it has not to be."""
+        now = time.monotonic()
+        waits = [max(0.0, over - now) for over in self.aside.values()]
+        return min([*waits, *([] if self.left is None else [self.left])], default=None)
+
     async def pay(self, *, look: bool = False) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand.
 
@@ -280,11 +289,15 @@ class Debt:
             await self.look()
         newest = {post.after: post.id for post in self.posts if kind_of(post) in UPDATES}
         for post in self.posts:
+            if post.id in self.aside:
+                continue
             await self._strike()
             if newest.get(post.after, post.id) != post.id and kind_of(post) in UPDATES:
-                result: Result = Posted("")  # a later one shows the same record
+                result: Result | None = Posted("")  # a later one shows the same record
             else:
                 result = await self._attempt(post)
+            if result is None:
+                continue
             if isinstance(result, Retry | Uncertain) or _is_owed(result):
                 self._put_off(post, result)
                 return
@@ -304,8 +317,8 @@ class Debt:
             self._detour.owes_more = False
             await self._pay_all(look=True)
 
-    async def _attempt(self, post: Post) -> Result:
-        """Pay one post, unless it may not be shown yet."""
+    async def _attempt(self, post: Post) -> Result | None:
+        """Pay one post, unless it may not be shown yet; None for one that is put aside."""
         try:
             return await self._unsaved(post) or await self._tried(post)
         except Unanswered as unanswered:
@@ -354,7 +367,7 @@ class Debt:
         if self._lasts and self.wait is not None and idle:
             self._later = asyncio.create_task(self._pay_later())
 
-    async def _tried(self, post: Post) -> Result:
+    async def _tried(self, post: Post) -> Result | None:
         """Pay one post; what Slack neither took nor refused for hours counts as refused."""
         self._courier.since[post.id] = self._display.since(post)
         self._unposted.pop(self.key, None)
@@ -370,7 +383,7 @@ class Debt:
         thread, pieces = message.thread, message.pieces
         return await self._detour.take(post, refused, thread=thread, pieces=pieces, enough=True)
 
-    async def _within_limits(self, post: Post) -> Result:
+    async def _within_limits(self, post: Post) -> Result | None:
         """Pay one post unless Slack wants it later, and have everybody know when it does."""
         if self._limits is None:
             return await self._pay(post)
@@ -387,12 +400,12 @@ class Debt:
             await self._limits.hold_off(result.method, where, seconds=result.after_s)
         return result
 
-    async def _pay(self, post: Post) -> Result:
+    async def _pay(self, post: Post) -> Result | None:
         """Make one post, or change the one it is about."""
         try:
             message = await self._display.message(post)
         except UNSHOWN as raised:
-            return await self._detour.not_shown(post, raised)
+            return await self._unshown(post, raised)
         if kind_of(post) in UPDATES:
             return await self._change(post, message.pieces)
         if post.id not in self.doubtful and self._display.needless(post):
@@ -402,6 +415,16 @@ class Debt:
             thread, pieces = message.thread, message.pieces
             return await self._detour.take(post, result, thread=thread, pieces=pieces)
         return result
+
+    async def _unshown(self, post: Post, raised: Exception) -> Result | None:
+        """Put aside what this release cannot show; after a while it is said that there was more."""
+        now = time.monotonic()
+        if self._tries.enough(self.key, post.id, now=now, after=NEWER):
+            return await self._detour.not_shown(post, raised)
+        pause = self._tries.failed(self.key, post.id, now=now).pause(MENDED_AGAIN)
+        self.aside[post.id] = now + pause
+        logs.warning("outbox.retried", post=post.id, why="unreadable", wait_s=pause, error=raised)
+        return None
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted, or is gone, is let be."""

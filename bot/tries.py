@@ -8,6 +8,8 @@ LONGEST = 300.0
 """Seconds between two tries, however many there were."""
 GIVE_UP = 2 * 3600.0
 """Seconds until a post whose fate is unknown each time is given up."""
+NEWER = 600.0
+"""Seconds for which a post that this release cannot show is left to a newer one, as in a deploy."""
 FEW = 3
 """Tries after which a refusal that nobody knows the meaning of is believed."""
 DAY = 24 * 3600.0
@@ -40,10 +42,10 @@ class Tries:
         self._tried[key, post] = tried
         return tried
 
-    def enough(self, key: SessionKey, post: str, *, now: float) -> bool:
+    def enough(self, key: SessionKey, post: str, *, now: float, after: float = GIVE_UP) -> bool:
         """Whether a post was tried in vain for so long that there is no use in it."""
         tried = self._tried.get((key, post))
-        return tried is not None and now - tried.first >= GIVE_UP
+        return tried is not None and now - tried.first >= after
 
     def believed(self, key: SessionKey, what: str, *, now: float) -> bool:
         """Whether a strange refusal, which was met once more, was met a few times by now."""

@@ -284,7 +284,7 @@ class Worker:
                 await self._secretary.prepare(key, debt.approvals)
                 await debt.pay()
                 await self._serve(runner, held, debt)
-                await self._give_back(held, claim, pause=debt.left)
+                await self._give_back(held, claim, pause=debt.again)
         finally:
             self._secretary.forget(key)
 

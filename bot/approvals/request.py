@@ -246,7 +246,7 @@ def opened(
         run=run,
         turn=turn,
         order=tuple(question.args),
-        **question.model_dump(exclude={"build", "dynamic", "ended", "kept", "initial"}),
+        **question.model_dump(include={*Approval.model_fields}),
     )
 
 

@@ -24,9 +24,12 @@ def is_group(name: str) -> bool:
 
 
 class Frozen(BaseModel):
-    """A record that does not change once it is made."""
+    """A record that does not change once it is made.
 
-    model_config = ConfigDict(frozen=True)
+    What a newer release wrote into it, and this one knows nothing of, stays in it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class Quota(Frozen):

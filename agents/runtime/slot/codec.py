@@ -220,7 +220,13 @@ def _call(call: OpenCall) -> str:
 
 def _calls(open_: Answer, notes: Answer) -> dict[str, OpenCall]:
     told = parsed(notes)
-    return {cid: OpenCall(**call, note=told[cid]) for cid, call in parsed(open_).items()}
+    return {cid: _open(call, told[cid]) for cid, call in parsed(open_).items()}
+
+
+def _open(call: Mapping[str, Any], note: Json) -> OpenCall:
+    """An open call, of which a newer release may have written down more than this one knows."""
+    known = {name: call[name] for name in ("name", "kind", "version", "request") if name in call}
+    return OpenCall(**known, note=note)
 
 
 def _record(record: Record) -> Arguments:
