@@ -42,6 +42,9 @@ PAGES = 25
 PAGE = 200
 UNTOLD = 60.0
 """Seconds after which a channel that Slack says nothing of counts as shared."""
+LULL = 600.0
+"""Seconds without a look after which it is another time that Slack says nothing: no post waits so
+long to be tried again."""
 SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
@@ -90,7 +93,7 @@ class Replies:
         self._client = client
         self._timeout = timeout
         self._shared: dict[str, tuple[float, bool]] = {}
-        self._untold: dict[str, float] = {}
+        self._untold: dict[str, tuple[float, float]] = {}
 
     async def post(
         self,
@@ -173,7 +176,7 @@ class Replies:
         """Whether people of other companies may be in a channel; also where Slack never says.
 
         Raises Unanswered when Slack may say in a moment: for as long as this app may say nothing
-        at all, or wants to be asked later, and `UNTOLD` seconds where nobody knows why.
+        at all, or wants to be asked later, and `UNTOLD` seconds on end where nobody knows why.
         """
         if channel.startswith(("U", "W", "D")):
             return False
@@ -191,12 +194,17 @@ class Replies:
 
     def _never_told(self, channel: str, ending: Retry | Uncertain | Refused) -> bool:
         """True where no answer is to be expected; raises Unanswered where one is."""
-        now = time.monotonic()
-        since = self._untold.setdefault(channel, now)
+        if isinstance(ending, Refused) and ending.strange:
+            ending = Uncertain(ending.code)
         if isinstance(ending, Refused) and not ending.of_app:
             return True
-        if isinstance(ending, Uncertain) and now - since >= UNTOLD:
-            return True
+        if isinstance(ending, Uncertain):
+            now = time.monotonic()
+            first, last = self._untold.get(channel, (now, now))
+            first = first if now - last < LULL else now
+            self._untold[channel] = first, now
+            if now - first >= UNTOLD:
+                return True
         raise Unanswered(ending)
 
     async def publish(self, person: str, view: Block) -> Result:
