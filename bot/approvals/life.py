@@ -16,7 +16,16 @@ from bot.approvals.request import (
     late,
     repeats,
 )
-from bot.approvals.terms import Policy, Vote, approving, in_favour, is_person, newest, reached
+from bot.approvals.terms import (
+    Policy,
+    Vote,
+    approving,
+    different,
+    in_favour,
+    is_person,
+    newest,
+    reached,
+)
 
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
@@ -106,15 +115,20 @@ def inherited(
 ) -> Approval:
     """The approval when these names may decide as well, in place of people who are `gone`.
 
-    They stand in for the `rules` of these numbers, and for no other.
-    Whoever of them voted stays in the rules, so that the vote counts on.
+    They stand in for the `rules` of these numbers, and for no other, and it takes as many different
+    people for these as before. Whoever of them voted stays in the rules, so that the vote counts
+    on.
     """
     unheard = gone - {vote.person for vote in approval.votes if vote.counts}
     policy = approval.policy.without(gone, unheard).widened(names, people, rules=rules)
-    policy = _told_too(policy, people)
+    numbers = (*approval.policy.passed_on, *rules)
+    before = (*approval.passed_on, *(approval.policy.demands[n] for n in rules))
+    first = dict(zip(reversed(numbers), reversed(before), strict=False))
+    together = {"passed_on": numbers, "people": different(first.values())}
+    policy = _told_too(policy, people).model_copy(update=together)
     changes = {
         "heirs": tuple(dict.fromkeys((*approval.heirs, *names))),
-        "passed_on": (*approval.passed_on, *(approval.policy.demands[n] for n in rules)),
+        "passed_on": before,
         "policy": policy,
         "copies": (*approval.copies, *_more_copies(approval, people)),
     }

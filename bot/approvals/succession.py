@@ -17,7 +17,8 @@ from bot.approvals.pauses import pauses
 from bot.approvals.policy import Voter
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, late
-from bot.approvals.terms import Quota, Vote, approving, in_favour, is_person, standing
+from bot.approvals.seats import channels, seated
+from bot.approvals.terms import Policy, Quota, Vote, approving, in_favour, is_person, standing
 from bot.turns import Command, thread_of
 
 Able = Mapping[str, frozenset[str]]
@@ -25,6 +26,9 @@ Able = Mapping[str, frozenset[str]]
 
 LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
 """Who may decide behind names, so many of each at the most; None when nobody can say."""
+
+Inside = Callable[[str], Awaitable[frozenset[str] | None]]
+"""Who is in a channel; None when nobody can say it now."""
 
 Follow = Callable[[Approval], Sequence[Command]]
 """The index commands that go with a change: the session is due, and those asked now find it."""
@@ -45,9 +49,19 @@ class Succession:
     """Looks at open requests; `heirs` are the default approvers, who stand in for others."""
 
     def __init__(
-        self, heirs: Sequence[str], *, look_up: LookUp, voter: Voter, follow: Follow
+        self,
+        heirs: Sequence[str],
+        *,
+        look_up: LookUp,
+        voter: Voter,
+        follow: Follow,
+        inside: Inside | None = None,
     ) -> None:
-        """Keep the parts; `voter` says who somebody who approved is now."""
+        """Keep the parts; `voter` says who somebody who approved is now.
+
+        Without `inside` everybody is taken to see a card that is in a channel.
+        """
+        self._inside = inside
         self._heirs = heirs
         self._voter = voter
         self._look_up = look_up
@@ -56,10 +70,12 @@ class Succession:
     async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
         """Ask who was not known at first; pass a request on, or close it, where too few may decide.
 
-        Before that, approvals of people who lost the right are counted no more.
+        Before that, approvals of people who lost the right are counted no more. After it, whoever
+        is asked and does not see the card where it is gets one in a DM.
 
-        False when Slack does not say who may decide, and then nothing is done. Safe to repeat, by
-        several processes at once: one of them changes the record, tells of it, and logs it.
+        False when Slack does not say who may decide, and then nothing is done, or not who is in a
+        channel. Safe to repeat, by several processes at once: one of them changes the record, tells
+        of it, and logs it.
         """
         for pause in pauses():
             if pause:
@@ -75,15 +91,29 @@ class Succession:
             if able is None or held is None:
                 return False
             mended = introduced(approval, able) or recounted(approval, held)
-            after = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
+            passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
+            inside = await self._seats(approval)
+            gone = _gone(approval, able)
+            after = passed_on or (seated(approval, inside, gone=gone) if inside else None)
             if after is None:
-                return True
+                return inside is not None
             following = _changed(approval, after, now=view.now, head=view.audit_head)
             stored = await slot.decide(key, replace(following, index=self._follow(after)))
-            if stored.kind == "ok" and not mended:
+            if stored.kind == "ok" and passed_on and not mended:
                 _log(after)
-                return True
         raise StoreUnavailable(f"the approval {approval_id} changes all the time")
+
+    async def _seats(self, approval: Approval) -> Mapping[str, frozenset[str]] | None:
+        """The members of the channels that have a card of it; None when Slack does not say."""
+        if self._inside is None:
+            return {}
+        found: dict[str, frozenset[str]] = {}
+        for channel in channels(approval):
+            inside = await self._inside(channel)
+            if inside is None:
+                return None
+            found[channel] = inside
+        return found
 
     async def _held(self, approval: Approval) -> Mapping[str, frozenset[str] | None] | None:
         """The names that each who approved stands for now, as `recounted` takes them.
@@ -127,7 +157,8 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
     after = inherited(approval, names, people, gone=_gone(approval, able), rules=rules)
     if names and not unmet(after, able):
         return after
-    policy = escalated_by(approval.escalations[approval.escalated :], after.policy)
+    policy = after.policy if names else approval.policy
+    policy = escalated_by(approval.escalations[approval.escalated :], policy)
     if not unmet(after.model_copy(update={"policy": policy}), able):
         return None
     return closed(approval, "cancelled", now=now, why="nobody")
@@ -142,15 +173,21 @@ def unmet(approval: Approval, able: Able) -> Sequence[int]:
     """
     barred = _excluded(approval)
     alike = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
-    left = [
-        [
-            number
-            for number, rule in enumerate(approval.policy.demands)
-            if all(_possible(quota, votes, able, barred=barred) < quota.count for quota in rule)
-        ]
-        for votes in (*alike, ())
+    found = (_short(approval.policy, votes, able, barred=barred) for votes in (*alike, ()))
+    return min(found, key=len)
+
+
+def _short(
+    policy: Policy, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]
+) -> Sequence[int]:
+    """The numbers of the rules that cannot be met with these votes, or those not together."""
+    numbers = [
+        number
+        for number, rule in enumerate(policy.demands)
+        if all(_possible(quota, votes, able, barred=barred) < quota.count for quota in rule)
     ]
-    return min(left, key=len)
+    together = _possible(policy.together, votes, able, barred=barred)
+    return numbers or (policy.passed_on if together < policy.people else ())
 
 
 def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]) -> int:

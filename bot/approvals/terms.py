@@ -62,6 +62,10 @@ class Policy(Frozen):
     `approvers` are the people who were known to be entitled, or groups whose members were not. Each
     of `rules` needs one of its quotas; without rules `quorum` of the approvers are needed. So many
     `rejections` close it. `notified` get a card, None means the approvers.
+
+    `passed_on` are the numbers of the rules in which others stand in for people who are gone. Those
+    can count for several of these rules, so it takes so many different `people` for them together
+    as it took before.
     """
 
     approvers: tuple[str, ...]
@@ -71,6 +75,8 @@ class Policy(Frozen):
     rejections: int = 1
     reason_required: bool = False
     notified: tuple[str, ...] | None = None
+    passed_on: tuple[int, ...] = ()
+    people: int = 0
 
     @property
     def demands(self) -> tuple[tuple[Quota, ...], ...]:
@@ -88,6 +94,13 @@ class Policy(Frozen):
     def groups(self) -> frozenset[str]:
         """The names among them that stand for several people."""
         return frozenset(name for name in self.names if not is_person(name))
+
+    @property
+    def together(self) -> Quota:
+        """So many different people for all rules that were passed on."""
+        rules = (self.demands[number] for number in self.passed_on)
+        names = dict.fromkeys(name for rule in rules for quota in rule for name in quota.names)
+        return Quota(names=tuple(names), count=self.people)
 
     @property
     def is_simple(self) -> bool:
@@ -151,8 +164,13 @@ def approving(votes: Iterable[Vote]) -> tuple[Vote, ...]:
 
 
 def reached(policy: Policy, votes: Sequence[Vote]) -> bool:
-    """Whether these votes in favour, one a person, are enough for each of the rules."""
-    return all(any(standing(quota, votes) >= quota.count for quota in r) for r in policy.demands)
+    """Whether these votes in favour, one a person, are enough for each of the rules.
+
+    Somebody whom two rules name, or who stands for names in both, counts for both: whoever writes
+    them has it so. Where others stand in for several of them it still takes as many people.
+    """
+    met = all(any(standing(quota, votes) >= quota.count for quota in r) for r in policy.demands)
+    return met and standing(policy.together, votes) >= policy.people
 
 
 def standing(quota: Quota, votes: Iterable[Vote]) -> int:
@@ -174,7 +192,20 @@ def needed(policy: Policy, votes: Sequence[Vote] = ()) -> int:
     apart = all(map(is_person, (name for _, names in asked for name in names)))
     apart = apart and sum(len(n) for _, n in asked) == len({n for _, names in asked for n in names})
     counts = [count for count, _ in asked]
-    return len(votes) + (sum(counts) if apart else max(counts, default=0))
+    more = policy.people - standing(policy.together, votes)
+    return len(votes) + max(sum(counts) if apart else max(counts, default=0), more)
+
+
+def different(rules: Iterable[Sequence[Quota]]) -> int:
+    """How many different people some rules mean: those that share no name mean others."""
+    apart: list[tuple[frozenset[str], int]] = []
+    for rule in rules:
+        names, count = _named(rule), min(quota.count for quota in rule)
+        alike = [each for each in apart if not names.isdisjoint(each[0])]
+        apart = [each for each in apart if each not in alike]
+        whole = names.union(*(each[0] for each in alike))
+        apart.append((whole, max([count, *(each[1] for each in alike)])))
+    return sum(count for _, count in apart)
 
 
 def total(policy: Policy, votes: Sequence[Vote] = ()) -> str:

@@ -28,7 +28,8 @@ def rules(policy: Policy, called: Called) -> str:
         return ""
     several = len(policy.demands) > 1
     told = [_rule(rule, called, several=several) for rule in policy.demands]
-    return f"it takes {'; and also '.join(told)}"
+    apart = f"; {policy.people} different people" if several and policy.people > 1 else ""
+    return f"it takes {'; and also '.join(told)}{apart}"
 
 
 def _rule(rule: Sequence[Quota], called: Called, *, several: bool) -> str:

@@ -10,10 +10,11 @@ from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
 from bot.approvals.life import prompted, voted
 from bot.approvals.policy import Person
-from bot.approvals.request import Approval, Copy, Escalation
+from bot.approvals.request import Approval, Copy, Escalation, tally
 from bot.approvals.resolve import Defaults, unsettled
 from bot.approvals.succession import Succession, succeeded, unmet
 from bot.approvals.terms import Policy, Quota, Vote
+from bot.approvals.wording import demands
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
 
@@ -301,6 +302,135 @@ def test_an_heir_that_another_rule_names():
     assert after is not None
     assert after.status == "pending"
     assert voted(after, yes("UDEE"), run_for=None).status == "approved"
+
+
+TWO_HEIRS = able("UDEE", "UEVE")
+PAIR = ((Quota(names=("UCFO",)),), (Quota(names=("legal",)),))
+SHARED = ((Quota(names=("UCFO", "UVP")),), (Quota(names=("UVP", "legal")),))
+WAYS = (
+    (Quota(names=("UCFO",)), Quota(names=("finance",), count=2)),
+    (Quota(names=("legal",), count=2),),
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "left", "people", "voters", "status"),
+    [
+        pytest.param(PAIR, TWO_HEIRS, 2, ["UDEE"], "pending", id="one default approver is one"),
+        pytest.param(PAIR, TWO_HEIRS, 2, ["UDEE", "UEVE"], "approved", id="two are two"),
+        pytest.param(PAIR, able("UDEE"), None, [], "cancelled", id="only one there, so nobody"),
+        pytest.param(
+            SHARED, TWO_HEIRS, 1, ["UDEE"], "approved", id="one person could have met both"
+        ),
+        pytest.param(
+            WAYS,
+            able("UDEE", "UEVE", "UVP"),
+            3,
+            ["UDEE", "UEVE"],
+            "pending",
+            id="one and two, by two",
+        ),
+        pytest.param(
+            WAYS,
+            able("UDEE", "UEVE", "UVP"),
+            3,
+            ["UDEE", "UEVE", "UVP"],
+            "approved",
+            id="three of three",
+        ),
+        pytest.param(
+            (*PAIR, (Quota(names=("UBOSS",)),)),
+            able("UDEE", "UEVE", "UBOSS"),
+            2,
+            ["UDEE", "UBOSS"],
+            "pending",
+            id="who is left of a third rule stands for none of them",
+        ),
+        pytest.param(
+            (*PAIR, (Quota(names=("UBOSS",)),)),
+            able("UDEE", "UEVE", "UBOSS"),
+            2,
+            ["UDEE", "UEVE", "UBOSS"],
+            "approved",
+            id="two, and who is left",
+        ),
+    ],
+)
+def test_two_rules_at_once(rules, left, people, voters, status):
+    """Where nobody is left in two rules, it takes as many default approvers as people before."""
+    heirs = ("UDEE", "UEVE", "UVP")
+    before = approval(policy=Policy(approvers=("UCFO",), rules=rules), requester="UASK")
+    now = succeeded(before, {**left, "legal": frozenset()}, heirs=heirs, now=ASKED)
+    assert now is not None
+    if people is not None:
+        assert now.policy.people == people
+    for person in voters:
+        assert now.status == "pending"
+        now = voted(now, yes(person), run_for=None)
+    assert now.status == status
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "status"),
+    [
+        pytest.param(("UDEE",), ("UDEE", "UEVE"), "pending", id="one who had agreed before"),
+        pytest.param((), ("UDEE", "UEVE"), "pending", id="one who has not agreed yet"),
+        pytest.param(("UDEE",), ("UDEE",), "cancelled", id="only one is there"),
+    ],
+)
+def test_two_rules_one_after_the_other(first, then, status):
+    """Who stands in for one rule does not do for the next one that is passed on as well."""
+    before = approval(
+        policy=Policy(approvers=("UCFO", "ULEX"), rules=(PAIR[0], (Quota(names=("ULEX",)),)))
+    )
+    now = succeeded(before, able("UDEE", "UEVE", "ULEX"), heirs=HEIRS, now=ASKED)
+    assert now is not None
+    assert now.policy.people == 1
+    for person in first:
+        now = voted(now, yes(person), run_for=None)
+    now = succeeded(now, able(*then, ULEX=()), heirs=HEIRS, now=ASKED + 1)
+    assert now is not None
+    assert now.status == status
+    if status == "pending":
+        assert now.policy.people == 2
+        for person in then:
+            assert now.status == "pending"
+            now = voted(now, yes(person), run_for=None)
+        assert now.status == "approved"
+
+
+def test_a_rule_that_is_passed_on_twice():
+    """When the first who stood in has left as well, it still takes one person and no more."""
+    before = approval(policy=Policy(approvers=("UCFO",), rules=(PAIR[0],)))
+    once = succeeded(before, able("UDEE"), heirs=("UDEE",), now=ASKED)
+    assert once is not None
+    twice = succeeded(once, able("UEVE"), heirs=HEIRS, now=ASKED + 1)
+    assert twice is not None
+    assert (twice.policy.passed_on, twice.policy.people) == ((0, 0), 1)
+    assert voted(twice, yes("UEVE"), run_for=None).status == "approved"
+
+
+def test_the_same_person_in_two_rules():
+    """Whom two rules name, or who is in both groups, meets both, as who wrote them has it."""
+    named = Policy(
+        approvers=("UBOSS",), rules=((Quota(names=("UBOSS",)),), (Quota(names=("legal", "UBOSS")),))
+    )
+    assert voted(approval(policy=named), yes("UBOSS"), run_for=None).status == "approved"
+    groups = Policy(
+        approvers=("UBOSS",), rules=((Quota(names=("finance",)),), (Quota(names=("legal",)),))
+    )
+    vote = yes("UBOSS", names=("finance", "legal"))
+    assert voted(approval(policy=groups), vote, run_for=None).status == "approved"
+
+
+def test_a_card_says_how_many_different_people():
+    """The words of the two rules alone would let one of those who stand in do."""
+    before = approval(policy=Policy(approvers=("UCFO",), rules=PAIR))
+    now = succeeded(before, {**TWO_HEIRS, "legal": frozenset()}, heirs=HEIRS, now=ASKED)
+    assert now is not None
+    words = "any 1 of (UDEE, UEVE); and also any 1 of (legal, UDEE, UEVE); 2 different people"
+    assert demands(now.policy, list) == f"it takes {words}"
+    assert tally(voted(now, yes("UDEE"), run_for=None), None) == "1 of at least 2"
 
 
 async def stored(slot: Slot) -> Approval:
