@@ -309,6 +309,31 @@ async def test_an_approver_leaves_while_a_request_is_open(open_office: Opening, 
     assert sum("the default approvers are asked as well" in each for each in said) == 1
 
 
+@pytest.mark.parametrize("how", ["deactivated", "out of the group"])
+async def test_who_approved_leaves_while_it_is_open(open_office: Opening, how: str):
+    """Their approval is not counted any more, the card says so, and it takes somebody else."""
+    told = policy(approvers=["S0LOCALMGR1", BEN.id], quorum=2)
+    office = await open_office(approvers_channel="#general", **told)
+    thread = await office.ask(HOTEL)
+    card = await office.card("200", where="general")
+    await office.slack.click("max", card, "approve")
+    await office.note("max", "1 of at least 2", where="general")
+    if how == "deactivated":
+        await office.slack.deactivate("max")
+    else:
+        await office.slack.set_group("managers", ["mia"])
+    words = f"not counted, since they may not decide any more: <@{MAX.id}>"
+    await office.slack.wait_for(lambda: words in full_text(office.now(card)))
+    await office.slack.click("mia", office.now(card), "approve")
+    await office.note("mia", "1 of at least 2", where="general")
+    assert office.amounts() == []
+    await office.slack.click("ben", office.now(card), "approve")
+    told_now = full_text(await office.closed(card, "It is done"))
+    assert f"*Approved* by <@{MIA.id}> and <@{BEN.id}>" in told_now
+    await office.answer(thread, "Paid")
+    assert office.amounts() == [200]
+
+
 async def test_new_approvers_get_a_card_of_their_own(open_office: Opening):
     """Where cards go to people, the default approvers get theirs; the other one has no buttons."""
     told = policy(approvers=["S0LOCALMGR1"], quorum=2)
