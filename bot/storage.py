@@ -11,19 +11,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
 from tenacity.wait import wait_exponential
 
 from bot import logs
 from bot.errors import StoreUnavailable, StoreUnsafe
-from bot.index import Index, Marker
+from bot.index import Client, Index, Marker
+from bot.index.hints import text_of
 from bot.recall import Standing
 from bot.secrets import masked
 from bot.settings import Settings
-
-Client = Redis | RedisCluster
 
 OLDEST = 7
 """The first major version whose scripts may run when memory is full."""
@@ -238,7 +236,7 @@ async def told_by(client: Client) -> dict[str, Any]:
         config = await client.config_get(*CONFIG)  # pyright: ignore[reportUnknownMemberType]
     except ResponseError:
         return {**info}
-    return {**info, **{str(_text(name)): _text(value) for name, value in config.items()}}
+    return {**info, **{str(text_of(name)): text_of(value) for name, value in config.items()}}
 
 
 async def standing(client: Client, demands: Demands) -> Standing:
@@ -250,10 +248,6 @@ async def standing(client: Client, demands: Demands) -> Standing:
     wrong = [each for each in lasting(info, demands) if each.level != "note"]
     refused = any(each.level == "refuse" for each in wrong)
     return Standing(forgets(info) or refused, frozenset(each.text for each in wrong))
-
-
-def _text(value: bytes | str | None) -> str | None:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def _skew(store_seconds: int) -> Iterator[Finding]:

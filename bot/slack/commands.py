@@ -9,7 +9,7 @@ from bot.slack.actions import SHOW, WITHDRAW
 from bot.slack.blocks.lists import inbox_blocks, item
 from bot.slack.blocks.rendered import Block, actions, button
 from bot.slack.groups import Groups
-from bot.slack.payloads import Click, Command
+from bot.slack.payloads import Click, SlashCommand
 
 COMMAND = "/approvals"
 USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
@@ -38,7 +38,7 @@ class Commands:
         self._groups = groups
         self._withdrawn = withdraw
 
-    async def answer(self, command: Command) -> Mapping[str, Any]:
+    async def answer(self, command: SlashCommand) -> Mapping[str, Any]:
         """The answer to a command. Raises StoreUnavailable."""
         verb, _, rest = command.text.strip().partition(" ")
         match verb.lower():
@@ -62,7 +62,7 @@ class Commands:
         show = button("Show everything", action=SHOW, value=encode(approval))
         return _told("An approval", [*item(approval), actions(show, block_id="show")])
 
-    async def _withdraw(self, command: Command, word: str) -> Mapping[str, Any]:
+    async def _withdraw(self, command: SlashCommand, word: str) -> Mapping[str, Any]:
         approval = await self._board.find(word)
         if approval is None:
             return _told(_missing(word))

@@ -31,7 +31,7 @@ from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.origin import misfit
-from bot.slack.payloads import Ignored
+from bot.slack.payloads import Ignored, Payload
 from bot.slack.people import People
 from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity
@@ -41,13 +41,11 @@ PATIENCE = 2.2
 ANY = re.compile("")
 NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write to me directly."
 
-Body = Mapping[str, Any]
-
 
 class Taker(Protocol):
     """Who stores what an event means, before Slack hears 200."""
 
-    async def take(self, body: Body) -> None:
+    async def take(self, body: Payload) -> None:
         """Store it; raises StoreUnavailable, and then Slack brings the event again."""
         ...
 
@@ -55,7 +53,7 @@ class Taker(Protocol):
 class _First(AsyncMiddleware):
     """Asks `answer` for all there is, and passes on what it leaves unanswered."""
 
-    def __init__(self, answer: Callable[[Body], Awaitable[BoltResponse | None]]) -> None:
+    def __init__(self, answer: Callable[[Payload], Awaitable[BoltResponse | None]]) -> None:
         self._answer = answer
 
     async def async_process(
@@ -120,7 +118,7 @@ class Listeners:
         app.error(self.on_error)
         return app
 
-    async def on_click(self, body: Body) -> BoltResponse | None:
+    async def on_click(self, body: Payload) -> BoltResponse | None:
         """Decide a pressed button or a sent modal, then answer; None for all else."""
         match body.get("type"):
             case "block_actions" | "interactive_message":
@@ -130,7 +128,7 @@ class Listeners:
             case _:
                 return None
 
-    async def on_event(self, body: Body) -> BoltResponse | None:
+    async def on_event(self, body: Payload) -> BoltResponse | None:
         """Store an event, then answer; None for what has a listener."""
         match body.get("type"):
             case "event_callback":
@@ -145,7 +143,7 @@ class Listeners:
             case _:
                 return None
 
-    async def on_action(self, body: Body) -> BoltResponse:
+    async def on_action(self, body: Payload) -> BoltResponse:
         """Decide a pressed button at once; a changed input only wants its 200."""
         click = payloads.click(body)
         if isinstance(click, Ignored):
@@ -154,7 +152,7 @@ class Listeners:
             return await self._in_time(self._clicks.misplaced(click, field))
         return await self._in_time(self._clicks.press(click))
 
-    async def on_submission(self, body: Body) -> BoltResponse:
+    async def on_submission(self, body: Payload) -> BoltResponse:
         """Decide a submitted modal; the answer closes it, or says what is wrong."""
         sent = payloads.submission(body)
         if isinstance(sent, Ignored):
@@ -164,7 +162,7 @@ class Listeners:
             return await self._in_time(self._clicks.misplaced(sent, field))
         return await self._in_time(self._clicks.submit(sent))
 
-    async def on_command(self, body: Body) -> BoltResponse:
+    async def on_command(self, body: Payload) -> BoltResponse:
         """Answer a slash command, or say that nobody knows it."""
         command = payloads.command(body)
         if self._commands and command.name == COMMAND and command.by.team == self._identity.team:
@@ -172,7 +170,7 @@ class Listeners:
         logs.warning("click.unknown", action=command.name, person=command.by.id)
         return _ok({"response_type": "ephemeral", "text": NO_COMMAND})
 
-    async def on_shortcut(self, body: Body) -> BoltResponse:
+    async def on_shortcut(self, body: Payload) -> BoltResponse:
         """Answer a shortcut that is not ours any more."""
         by = payloads.clicker(body)
         if by:
@@ -197,16 +195,16 @@ class Listeners:
         """Wait for the private notes that are still on their way."""
         await self._clicks.close()
 
-    async def _take(self, body: Body) -> None:
+    async def _take(self, body: Payload) -> None:
         for each in self._takers:
             await each.take(body)
 
-    def _open_home(self, body: Body) -> None:
+    def _open_home(self, body: Payload) -> None:
         """Somebody opened their Home."""
         if self._homes and (person := events.home_opened(body)):
             self._clicks.later(self._homes.opened(person))
 
-    async def _in_time(self, work: Awaitable[Body | None]) -> BoltResponse:
+    async def _in_time(self, work: Awaitable[Mapping[str, Any] | None]) -> BoltResponse:
         try:
             async with asyncio.timeout(PATIENCE):
                 return _ok(await work)
@@ -214,7 +212,7 @@ class Listeners:
             logs.warning("store.unavailable", error=error)
             return BoltResponse(status=503, body="")
 
-    def _forget(self, body: Body) -> None:
+    def _forget(self, body: Payload) -> None:
         """Somebody's account or a user group changed: look them up anew at the next click."""
         person, group = events.changed_person(body), events.changed_group(body)
         if person:
@@ -245,5 +243,5 @@ def _without_token(client: AsyncWebClient) -> AsyncWebClient:
     )
 
 
-def _ok(answer: Body | None = None) -> BoltResponse:
+def _ok(answer: Mapping[str, Any] | None = None) -> BoltResponse:
     return BoltResponse(status=200, body=dict(answer) if answer else "")

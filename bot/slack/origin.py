@@ -5,15 +5,13 @@ app, this workspace and enterprise, and one message, which it names more than on
 message is a card of the request is for the stored record to say.
 """
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
+from bot.slack.payloads import Payload
 from bot.slack.workspace import Identity
 
-Body = Mapping[str, Any]
 
-
-def misfit(body: Body, identity: Identity) -> str:
+def misfit(body: Payload, identity: Identity) -> str:
     """The name of the first field that fits neither us nor the others; empty when all do.
 
     People of other companies press buttons in shared channels: their own workspace stands in
@@ -24,14 +22,14 @@ def misfit(body: Body, identity: Identity) -> str:
     return next(iter(wrong), "")
 
 
-def _of_app(body: Body, identity: Identity) -> list[str]:
+def _of_app(body: Payload, identity: Identity) -> list[str]:
     """What names another app; without a name for ours only that they differ is seen."""
     named = _named(body, "api_app_id", "view.app_id", "message.app_id")
     app = identity.app or next(iter(named.values()), None)
     return [path for path, found in named.items() if found != app]
 
 
-def _of_team(body: Body, identity: Identity) -> list[str]:
+def _of_team(body: Payload, identity: Identity) -> list[str]:
     """What names another workspace or enterprise; an app of a whole enterprise has no `team`."""
     named = _named(body, "team", "team.id", "view.app_installed_team_id")
     if named.pop("team", "") is None and body.get("is_enterprise_install") is not True:
@@ -43,7 +41,7 @@ def _of_team(body: Body, identity: Identity) -> list[str]:
     return wrong
 
 
-def _of_card(body: Body) -> list[str]:
+def _of_card(body: Payload) -> list[str]:
     """What names another channel or message than the container, which names what was clicked.
 
     In a view there is no message, and no button there approves: whatever is named besides, nothing
@@ -58,7 +56,7 @@ def _of_card(body: Body) -> list[str]:
     return [*missing, *(path for path, found in named.items() if found != told.get(places[path]))]
 
 
-def _named(body: Body, *paths: str) -> dict[str, object]:
+def _named(body: Payload, *paths: str) -> dict[str, object]:
     """What there is at these paths, of one name or two each, such as `team.id`."""
     found: dict[str, object] = {}
     for path in paths:
@@ -67,5 +65,5 @@ def _named(body: Body, *paths: str) -> dict[str, object]:
         if not second and first in body:
             found[path] = there
         elif isinstance(there, dict) and second in there:
-            found[path] = cast("Body", there)[second]
+            found[path] = cast("Payload", there)[second]
     return found

@@ -85,7 +85,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class SlashCommand:
     """A slash command: its name, the words behind it, who typed it and where."""
 
     name: str
@@ -151,9 +151,9 @@ def submission(body: Payload) -> Submission | Ignored:
     )
 
 
-def command(body: Payload) -> Command:
+def command(body: Payload) -> SlashCommand:
     """A slash command."""
-    return Command(
+    return SlashCommand(
         name=string(body.get("command")),
         text=string(body.get("text")),
         by=Clicker(id=string(body.get("user_id")), team=string(body.get("team_id"))),
