@@ -188,11 +188,11 @@ def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> It
     """Whether agents and channels that the settings name are there."""
     names = [GUIDE, *(agent.name for agent in agents)]
     try:
-        routes = resolved(settings.routes, agents=names, channels=found.channels)
+        resolved(settings.routes, agents=names, channels=found.channels)
     except SettingsError as error:
         yield Finding("wrong", "routes", f"{error} See COUNTERSIGN_ROUTES.")
         return
-    if not routes:
+    if not settings.routes:
         text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
         yield Finding("warn", "routes", text)
     for text in missing(settings, found.channels):

@@ -87,6 +87,23 @@ async def test_all_is_well(settings: Settings):
         pytest.param(
             "routes", {"approvers_channel": "#nowhere"}, "wrong", "#nowhere", id="no such channel"
         ),
+        pytest.param(
+            "routes",
+            {"approvers_channel": "#nowhere"},
+            "wrong",
+            "requests are put into the threads they come from. Bring it back, invite the bot, or",
+            id="what to do about it",
+        ),
+        pytest.param(
+            "routes", {"audit_channel": "#nowhere"}, "wrong", "not anchored", id="for the audit"
+        ),
+        pytest.param(
+            "routes",
+            {"routes": {"#nowhere": "time_off"}},
+            "wrong",
+            "COUNTERSIGN_ROUTES names #nowhere",
+            id="where an agent answers",
+        ),
         pytest.param("policies", {"approvers": []}, "warn", "no default", id="nobody decides"),
         pytest.param(
             "policies", {"approvers": ["U0NOBODY001"]}, "warn", "does not know this person", id="?"
