@@ -17,11 +17,11 @@ from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, ToolContext
-from agents.runtime.errors import SessionConflict, StoreUnavailable, Unsettled
+from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed, Unsettled
 from agents.runtime.events import EventActions
-from agents.runtime.foreign import contained
+from agents.runtime.foreign import contained, ours
 from agents.runtime.functions import called
-from agents.runtime.held import Held
+from agents.runtime.held import Held, Leave
 from agents.runtime.hooks import Hooks
 from agents.runtime.outcome import Outcome, Report, answered, changed
 from agents.runtime.parts import storable
@@ -47,7 +47,7 @@ AT_ONCE = 16
 """Calls of a batch that are under way at once: one batch leaves threads for all other sessions."""
 Response = dict[str, JsonValue]
 
-_FREE: tuple[str, Response | None] = ("", None)
+_FREE: Leave = ("", None)
 
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
@@ -134,11 +134,16 @@ class Calling:
         return TransferTool(others) if others else step.agent.tool(self.call.name)
 
     async def outcome(self) -> Outcome | None:
-        """What comes of the call; None when it is answered already."""
+        """What comes of the call; None when it is answered already.
+
+        Raises SessionConflict, StoreUnavailable and TurnFailed.
+        """
+        if known := self._known():
+            return known
         try:
             with contained():
-                return self._known() or await self._outcome()
-        except (SessionConflict, StoreUnavailable):
+                return await self._outcome()
+        except (SessionConflict, StoreUnavailable, TurnFailed):
             raise
         except Exception as error:  # noqa: BLE001 - a hook may fail in any way, the model hears it
             self._forget()
@@ -234,10 +239,7 @@ class Calling:
         call = self.call
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
-        permit = self.held.permit
-        again, audit = (
-            await permit(self.held.key, call.request) if permit and call.request else _FREE
-        )
+        again, audit = await self._leave()
         if asked := call.question:
             now = await self.questions.current(tool, bound, asked)
             if again or now.digest != asked.digest:
@@ -252,8 +254,17 @@ class Calling:
             recorded=permit is not None,
             audit=audit,
         )
-        started = await self.held.slot.start_call(self.held.key, start)
+        with ours():
+            started = await self.held.slot.start_call(self.held.key, start)
         return await self._permitted(tool, bound, started)
+
+    async def _leave(self) -> Leave:
+        """What those who asked say about the start."""
+        permit, request = self.held.permit, self.call.request
+        if permit is None or not request:
+            return _FREE
+        with ours():
+            return await permit(self.held.key, request)
 
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
@@ -263,7 +274,9 @@ class Calling:
                     raise SessionConflict("the lease ran out before the body began")
                 return await self._run(tool, bound)
             case "done":
-                return self._reported(Report.model_validate(started.result))
+                with ours():
+                    report = Report.model_validate(started.result)
+                return self._reported(report)
             case "closed":
                 return None
             case "refused" if started.why == "late" and self._may_have_run(tool):
@@ -310,7 +323,8 @@ class Calling:
             return self._maybe(tool, bound)
         if found is not None:
             return self._answered(result_of(found).response)
-        await self.held.commit(looked={self.step: self.held.now if waited is None else None})
+        with ours():
+            await self.held.commit(looked={self.step: self.held.now if waited is None else None})
         if waited is None:
             raise self._unsettled(SETTLE)
         return None
@@ -332,7 +346,8 @@ class Calling:
         outcome = await self._ran(tool, bound)
         if len(self.held.story.batch(self.call)) > 1:
             kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
-            await self.held.commit(results={self.call.id: kept})
+            with ours():
+                await self.held.commit(results={self.call.id: kept})
         return outcome
 
     async def _ran(self, tool: Tool, bound: Bound) -> Outcome:

@@ -14,6 +14,7 @@ AgentsError
 │   │   └── Unsettled    the operator: what became of a call shows only then
 │   └── StaleSessionError
 ├── StoreUnavailable     the operator: the store did not answer; trying again helps
+├── TurnFailed           the operator: a turn cannot go on, through no tool; trying again may help
 ├── ModelError           the operator: the model refused or cannot be reached as set up
 │   └── ModelUnavailable the operator: the model did not answer; trying again helps
 ├── LlmCallsLimitExceededError   the caller: one run asked the model too often
@@ -99,6 +100,10 @@ class StaleSessionError(SessionConflict):
 
 class StoreUnavailable(AgentsError):
     """The store did not answer; trying again may help, and nothing was half done."""
+
+
+class TurnFailed(AgentsError):
+    """A turn cannot go on here and now, by no fault of a tool; another process may do better."""
 
 
 class ModelError(AgentsError):

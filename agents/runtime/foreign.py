@@ -1,11 +1,16 @@
 """Around code that is not ours: whatever it raises is a failure like any other.
 
 A tool, a hook or a model that calls `sys.exit()`, or waits for something that was cancelled, stops
-itself and nobody else: not the turn, and not the process.
+itself and nobody else: not the turn, and not the process. What is ours and fails in between is no
+failure of theirs.
 """
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import TracebackType
+
+from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed
 
 
 class contained:  # noqa: N801 - a context manager reads like a word
@@ -27,6 +32,17 @@ class contained:  # noqa: N801 - a context manager reads like a word
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             return
         raise RuntimeError(named(error)) from error
+
+
+@contextmanager
+def ours() -> Generator[None]:
+    """Raise TurnFailed for what goes wrong inside, so that nobody takes it for a tool's failure."""
+    try:
+        yield
+    except (SessionConflict, StoreUnavailable):
+        raise
+    except Exception as error:
+        raise TurnFailed(named(error)) from error
 
 
 def named(error: BaseException) -> str:

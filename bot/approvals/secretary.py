@@ -14,6 +14,7 @@ from bot.approvals import audit
 from bot.approvals.companions import plan
 from bot.approvals.decide import settle
 from bot.approvals.policy import Voter
+from bot.approvals.records import readable
 from bot.approvals.request import Approval
 from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
@@ -107,15 +108,14 @@ class Secretary:
         Whoever approved must be entitled now as well, and it must be enough for today's policy.
         What was handed in before the turn may be older than the session that is in hand now, so
         its approvals are taken anew when this one is not among them. Raises StoreUnavailable while
-        that cannot be looked up.
+        that cannot be looked up, and ValueError where this release cannot read the record.
         """
         only = (request,) if request in self._approvals.get(key, {}) else None
         view = await self._slot.read(key, parts=("approvals",), only=only)
         if view is None or request not in view.approvals:
             return "", None
-        stored = {name: Approval.from_record(record) for name, record in view.approvals.items()}
-        self._approvals.setdefault(key, {}).update(stored)
-        approval = stored[request]
+        approval = Approval.from_record(view.approvals[request])
+        self._approvals.setdefault(key, {}).update(readable(view.approvals))
         if approval.status != "approved":
             return "", None
         votes = await self._votes(approval)

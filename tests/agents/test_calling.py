@@ -19,12 +19,15 @@ from agents import (
     Record,
     RunConfig,
     SessionKey,
+    SessionService,
     Story,
     ToolContext,
     ToolError,
 )
 from agents.runtime.calling import AT_ONCE
-from agents.runtime.slot.port import Begun
+from agents.runtime.errors import TurnFailed
+from agents.runtime.slot.memory import MemorySlot
+from agents.runtime.slot.port import Begun, Commit, Committed, Start, Started
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
 
@@ -273,6 +276,54 @@ async def test_an_answer_alone(status, permit, expected):
     events = await at.answer()
     assert expected in str(results(events))
     assert texts(events) == ["Well."]
+
+
+class Torn(MemorySlot):
+    """A store whose answers this release does not understand: to `start_call`, or to `commit`."""
+
+    torn = ""
+
+    async def start_call(self, key: SessionKey, start: Start) -> Started:
+        """Raise instead, or have a result that is none."""
+        if self.torn == "start_call":
+            raise ValueError("not enough values to unpack")
+        found = await super().start_call(key, start)
+        return Started(kind="done", result={"parts": 5}) if self.torn == "result" else found
+
+    async def commit(self, key: SessionKey, commit: Commit) -> Committed:
+        """Raise instead where a body's result is stored."""
+        if self.torn == "commit" and commit.results:
+            raise ValueError("not enough values to unpack")
+        return await super().commit(key, commit)
+
+
+async def raises(_key: SessionKey, _request: str) -> tuple[str, None]:
+    """Whoever has to tell whether it may start does not understand what was stored."""
+    raise ValueError("1 validation error for Approval")
+
+
+@pytest.mark.parametrize(
+    ("torn", "permit", "calls"),
+    [
+        pytest.param("", raises, 1, id="the permit"),
+        pytest.param("start_call", leave, 1, id="leave to start"),
+        pytest.param("result", leave, 1, id="a result that is stored"),
+        pytest.param("commit", leave, 2, id="a result that is to be stored"),
+    ],
+)
+async def test_what_fails_here_is_told_of_no_tool(torn, permit, calls):
+    """The turn fails and is tried again: the call is not answered as if its body had failed."""
+    slot = Torn()
+    agent = Agent(name="root", tools=[GATED, broken])
+    made = [call("pay", amount=5), *[call("broken", amount=n) for n in range(1, calls)]]
+    told = {"companion": keeps("approved"), "permit": permit, "service": SessionService(slot)}
+    at = await Desk(agent, [made, "Well."], **told).open()
+    await at.say()
+    slot.torn = torn
+    with pytest.raises(TurnFailed):
+        await at.answer()
+    view = await slot.read(SessionKey("root", "ann", "s"))
+    assert [each.name for each in view.open.values()] == ["pay"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from agents import (
     RunConfig,
     Runner,
 )
-from agents.runtime.foreign import contained
+from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed
+from agents.runtime.foreign import contained, ours
 from agents.runtime.testing import ScriptedModel, call
 
 
@@ -220,3 +221,18 @@ async def test_ctrl_c_goes_through() -> None:
     """Somebody at the keyboard means the process."""
     with pytest.raises(KeyboardInterrupt), contained():
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("raised", "seen"),
+    [
+        pytest.param(ValueError("1 error\nfor Approval"), TurnFailed, id="what nobody expects"),
+        pytest.param(AttributeError("no get"), TurnFailed, id="a fault of this program"),
+        pytest.param(SessionConflict("lost"), SessionConflict, id="the session is lost"),
+        pytest.param(StoreUnavailable("away"), StoreUnavailable, id="the store is away"),
+    ],
+)
+def test_what_is_ours_is_no_failure_of_a_tool(raised, seen):
+    """It is raised as what no tool can raise, with what it was; what is known stays as it is."""
+    with pytest.raises(seen, match=str(raised)), ours():
+        raise raised

@@ -1,13 +1,17 @@
 """What was approved and does not stand at the start: it stops, and people are asked anew."""
 
+from dataclasses import replace
 from itertools import count
 
 import pytest
 
 from agents import Agent, ApprovalPolicy, Entry, FunctionTool, Runner, SessionService, Slot
+from agents.runtime.errors import TurnFailed
+from agents.runtime.slot.port import Decide
 from agents.runtime.testing import ScriptedModel, call
 from bot.approvals.decide import decide
 from bot.approvals.policy import Person
+from bot.approvals.records import readable
 from bot.approvals.request import Approval
 from bot.approvals.secretary import Secretary
 from bot.turns import Turn
@@ -49,7 +53,9 @@ class Office:
         self.payments = Payments()
         self.rules = rules()
         self.gone: set[str] = set()
-        self.model = ScriptedModel([call("pay", amount=500, currency="JPY"), "Done."])
+        self.broken = False
+        asked = [call("pay", amount=500, currency="JPY"), "Done.", call("pay", amount=7), "Done."]
+        self.model = ScriptedModel(asked)
         self.nonces = (f"nonce{n}" for n in count())
         self.deploy(self.payments.old)
 
@@ -76,17 +82,20 @@ class Office:
 
     async def voter(self, person: str, _names) -> Person | None:
         """Who somebody is now."""
+        if self.broken:
+            raise AttributeError("'list' object has no attribute 'get'")
         return Person(id=person, team=TEAM, deleted=person in self.gone)
 
     async def says(self, text: str) -> None:
         """Somebody asks for something."""
-        entry: Entry = Turn(id="m1", session=KEY, author="UASK", text=text).entry()
+        entry: Entry = Turn(id=f"m:{text}", session=KEY, author="UASK", text=text).entry()
         await self.slot.ingest(KEY, entry)
         await self.serve()
 
     async def serve(self) -> None:
         """The agent does what it can."""
-        self.secretary.remember(KEY, {each.id: each for each in await self.approvals()})
+        view = await self.slot.read(KEY, parts=("approvals",))
+        self.secretary.remember(KEY, readable(view.approvals) if view else {})
         async for _ in self.runner.serve(KEY, owner="test"):
             pass
         await self.secretary.settle(KEY)
@@ -230,3 +239,52 @@ async def test_an_approval_that_was_opened_just_before_the_turn_is_settled(offic
     (approval,) = await office.approvals()
     assert office.payments.paid == [(500, "JPY")]
     assert approval.status == "done"
+
+
+async def written(slot: Slot, name: str, **body) -> None:
+    """Have a record of an approval say something else."""
+    record = (await slot.read(KEY, parts=("approvals",))).approvals[name]
+    broken = replace(record, rev=record.rev + 1, body={**record.body, **body})
+    await slot.decide(KEY, Decide(record=broken, source=record.status))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param({"policy": {"rules": [{"unit": "v2"}]}}, id="a policy of another shape"),
+        pytest.param({"votes": "many"}, id="votes that are no list"),
+        pytest.param({"digest": None}, id="nothing where something has to be"),
+        pytest.param(None, id="who approved is asked in vain"),
+    ],
+)
+async def test_an_approval_that_this_release_cannot_check(office: Office, body):
+    """Its call is not answered: the turn fails, and whoever can read the record runs it."""
+    await office.decides()
+    (approved,) = await office.approvals()
+    office.broken = body is None
+    await written(office.slot, approved.id, **(body or {}))
+    for _ in range(2):
+        with pytest.raises(TurnFailed):
+            await office.serve()
+    assert office.payments.paid == []
+    assert "approval.answered" not in await office.audit()
+    office.broken = False
+    await written(
+        office.slot, approved.id, **{name: approved.record().body[name] for name in body or {}}
+    )
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]
+    assert [each.status for each in await office.approvals()] == ["done"]
+
+
+async def test_a_record_beside_it_that_this_release_cannot_read(office: Office):
+    """What was approved runs, though the session has another record that nobody can read."""
+    await office.decides()
+    await office.serve()
+    await office.says("pay 7 more")
+    (first, _) = await office.approvals()
+    await office.decides()
+    await written(office.slot, first.id, policy="?")
+    async for _ in office.runner.serve(KEY, owner="test"):
+        pass
+    assert office.payments.paid == [(500, "JPY"), (7, "USD")]
