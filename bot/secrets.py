@@ -15,6 +15,9 @@ from pydantic import JsonValue
 Kind = Literal["", "code", "drawn", "whole"]
 """What is secret under a name: nothing, a number of few digits, what looks drawn, everything."""
 
+MASK = "••• masked •••"
+"""What stands for a secret where people decide about what is beside it."""
+
 _NAMES = "|".join(
     (
         *("pass(?:word|wd|phrase|code|wort)s?", "kennw[oö]rt(?:er)?", "pwd", "secrets?"),
@@ -45,13 +48,13 @@ _SENTENCE = (
     r"|was|when|will|with|wrong)\b(?![-.]?\w))"
 )
 """What follows the name of a secret in a sentence."""
-_SIGN = r"\\*[\"']?\s*(?:=>|:=|[:=])\s*"
-_QUOTED = r"(\\+[\"'])(?:(?!\\+[\"'])[^\n])+|(\")(?:[^\"\\]|\\.)+|(')[^'\n]+"
+_SIGN = r"\\{0,16}[\"']?\s*(?:=>|:=|[:=])\s*"
+_QUOTED = r"(\\{1,16}[\"'])(?:(?!\\{1,16}[\"'])[^\n])+|(\")(?:[^\"\\]|\\.)+|(')[^'\n]+"
 _BARE = rf"{_SENTENCE}(?:[^\s\"',;&{{}}\[\]<>\\]|\\(?![\"']))+"
 _SECRETS = re.compile(
     "|".join(
         (
-            r"xox[a-z]+(?:\.xox[a-z]+)?-[\w-]+|xapp-[\w-]+|xwfp-[\w-]+",
+            r"xox[a-z]{1,8}(?:\.xox[a-z]{1,8})?-[\w-]+|xapp-[\w-]+|xwfp-[\w-]+",
             r"AIza[\w-]{20,}|\bsk-(?=[\w-]{0,60}\d)[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}",
             r"\bgh[pousr]_\w{16,}|github_pat_\w{16,}|\bglpat-[\w-]{16,}|\bnpm_\w{30,}|\bhf_\w{30,}",
             r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,80}\.[\w-]{16,}",
@@ -59,7 +62,7 @@ _SECRETS = re.compile(
             r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?"
             r"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
             r"hooks\.slack\.com/(?:services|triggers|actions|workflows)/[\w/-]+",
-            r"(?<=://)[^\s/@]*:[^\s/@]+(?=@)",
+            r"(?<=://)[^\s/@:]{0,128}:[^\s/@]{1,1024}(?=@)",
             rf"(\b(?i:bearer)\s+)(?:(?=[A-Za-z])|(?=[\w.~+/-]{{16}})){_DRAWN}",
             r"(\b(?i:basic)\s+)(?=[\w+/]{0,99}[a-z])(?=[\w+/]{0,99}[A-Z])[A-Za-z0-9+/]{12,}={0,2}(?![\w-])",
             rf"((?i:{_NAMES}){_SIGN})(?:{_QUOTED}|(\[)[^\[\]{{}}]+|{_BARE})",
