@@ -1,0 +1,32 @@
+"""Who is asked and does not see the card where it is: they get one in a DM; pure."""
+
+from collections.abc import Collection, Mapping
+
+from bot.approvals.request import Approval, Copy, voted
+from bot.approvals.terms import is_person
+
+
+def channels(approval: Approval) -> tuple[str, ...]:
+    """The channels that have a card, which only their members see."""
+    return tuple(dict.fromkeys(copy.channel for copy in approval.copies if not copy.private))
+
+
+def seated(
+    approval: Approval, inside: Mapping[str, Collection[str]], *, gone: Collection[str]
+) -> Approval | None:
+    """The approval when each who is asked sees a card; None when they all do.
+
+    `inside` are the members of its `channels`. Whoever is `gone`, or has voted, needs none. One
+    whose cards are all private has everybody's already.
+    """
+    if not inside:
+        return None
+    policy = approval.policy
+    told = policy.approvers if policy.notified is None else policy.notified
+    reached = {copy.channel for copy in approval.copies}.union(*inside.values())
+    needless = reached.union(gone, voted(approval))
+    absent = dict.fromkeys(each for each in told if is_person(each) and each not in needless)
+    first = len(approval.copies)
+    more = tuple(Copy.numbered(approval.id, n, person) for n, person in enumerate(absent, first))
+    changed = {"copies": (*approval.copies, *more), "rev": approval.rev + 1}
+    return approval.model_copy(update=changed) if more else None
