@@ -87,10 +87,22 @@ async def run(settings: Settings, *, stopping: asyncio.Event) -> None:
     require_slack(settings)
     require_model(settings)
     async with AsyncExitStack() as stack:
-        bot = await _unless(stopping, stack.enter_async_context(opened(settings)))
+        bot = await unless(stopping, stack.enter_async_context(opened(settings)))
         if bot:
             await bot.run(stopping)
     logs.info("bot.stopped")
+
+
+async def unless(stopping: asyncio.Event, opening: Awaitable[Bot]) -> Bot | None:
+    """What was opened; None when it is to stop before that: the store or Slack may take long."""
+    tasks = asyncio.ensure_future(opening), asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return tasks[0].result() if tasks[0].done() else None
+    finally:
+        for each in tasks:
+            each.cancel()
+        await asyncio.wait(tasks)
 
 
 @asynccontextmanager
@@ -305,18 +317,6 @@ async def _open_door(settings: Settings, desk: Desk, door: AsyncExitStack) -> in
         await door.enter_async_context(web.socket_mode(app, app_token=token.get_secret_value()))
     made = web.application(slack=app if secret else None, ready=desk.index.answers)
     return await door.enter_async_context(web.serve(made, port=settings.port, host=settings.host))
-
-
-async def _unless(stopping: asyncio.Event, opening: Awaitable[Bot]) -> Bot | None:
-    """What was opened; None when it is to stop before that: Slack or the store may take long."""
-    tasks = asyncio.ensure_future(opening), asyncio.ensure_future(stopping.wait())
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return tasks[0].result() if tasks[0].done() else None
-    finally:
-        for each in tasks:
-            each.cancel()
-        await asyncio.wait(tasks)
 
 
 async def _until(work: Work, stopping: asyncio.Event) -> None:

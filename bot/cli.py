@@ -132,7 +132,10 @@ async def _playground() -> int:
     async with AsyncExitStack() as stack:
         slack = await stack.enter_async_context(LocalSlack())
         mine = local(slack, settings)
-        bot = await stack.enter_async_context(app.opened(mine))
+        with console.patience():
+            bot = await app.unless(stopping, stack.enter_async_context(app.opened(mine)))
+        if bot is None:
+            return 0
         slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
         made = _page(slack, bot, mine).application()
         made.add_routes(tickets.routes(LocalTickets(bot.tickets, tenant=TEAM_ID)))

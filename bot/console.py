@@ -25,10 +25,10 @@ from bot.approvals.verify import main as verified
 from bot.approvals.wording import demands
 from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
-from bot.secrets import covered
+from bot.secrets import MASK, covered
 from bot.settings import Settings
 from bot.slack.blocks.arguments import depends_on
-from bot.slack.blocks.concealed import HIDDEN, MASK, concealed, difference
+from bot.slack.blocks.concealed import HIDDEN, concealed, difference
 from bot.slack.text import visible
 from bot.turns import Saved
 
@@ -102,7 +102,7 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
         settings = Settings.read()
         lines.set_up("ERROR")
         async with contextlib.AsyncExitStack() as stack:
-            with _patience():
+            with patience():
                 parts = await stack.enter_async_context(opened(settings))
             return await work(Desk(settings, *parts), given)
 
@@ -111,7 +111,7 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
 
 
 @contextlib.contextmanager
-def _patience() -> Generator[None]:
+def patience() -> Generator[None]:
     """Tell whoever waits for long that the store and Slack, who knows our workspace, are asked."""
     told = partial(print, "Still waiting for the store and Slack ...", file=sys.stderr, flush=True)
     waiting = asyncio.get_running_loop().call_later(PATIENCE, told)

@@ -1,10 +1,15 @@
 """How the process ends: with its status, whatever its threads are still doing."""
 
+import os
+import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 STUCK = """
     import threading
@@ -64,3 +69,19 @@ def test_the_process_ends(before: str):
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
     )
     assert (ended.returncode, ended.stdout) == (3, "the last line\n")
+
+
+def test_a_playground_that_waits_for_its_store(free_port: int, tmp_path: Path):
+    """It says what it waits for, and Ctrl-C ends it at once."""
+    given = {"REDIS_URL": f"redis://127.0.0.1:{free_port}/0", "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "playground"],
+        cwd=tmp_path,
+        env=os.environ | given,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as waiting:
+        assert waiting.stderr is not None
+        assert "Still waiting for the store" in waiting.stderr.readline()
+        waiting.send_signal(signal.SIGINT)
+        assert (waiting.wait(10), waiting.stderr.read()) == (0, "")
