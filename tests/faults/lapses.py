@@ -97,7 +97,7 @@ def started_too_late() -> None:
 
 def token_is_final() -> None:
     """What Slack refuses because of the token is struck off."""
-    endings._OF_APP = frozenset[str]()
+    endings._FINAL, endings._OF_APP = endings._FINAL | endings._OF_APP, frozenset[str]()
 
 
 def refused_is_let_be() -> None:

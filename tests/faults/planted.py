@@ -78,7 +78,7 @@ TABLE = (
     Planted(
         bugs.update_lost,
         19,
-        _run("pay 200 a1", troubles=(Trouble(0, "slack", "chat.update error"),) * 8),
+        _run("pay 200 a1", troubles=(Trouble(0, "slack", "chat.update error"),) * 5),
     ),
     Planted(bugs.line_stays, 19, _run("pay 200 a1")),
     Planted(bugs.batch_wakes_twice, 14, _run("pay 50 a1; share 1 a1")),

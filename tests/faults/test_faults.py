@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.plan import ELSEWHERE, PLACES, PORTS, Plan, calls, planned
+from tests.faults.plan import BESIDES, ELSEWHERE, PLACES, PORTS, Plan, calls, planned
 from tests.faults.planted import BUGS
 from tests.faults.table import table, timeline
 from tests.faults.yard import Result, played
@@ -62,11 +62,15 @@ async def test_each_planted_bug_comes_out():
 
 @pytest.mark.timeout(300)
 async def test_the_same_runs_without_the_bug_are_sound():
-    """What shows a planted bug shows nothing where there is none."""
+    """What shows a planted bug shows nothing where there is none, and goes where it is to go."""
     alike = {repr(replace(each.plan, seed=0, plant="")): each.plan for each in BUGS.values()}
     sound = [replace(plan, plant="") for plan in alike.values()]
-    bad = [timeline(result) for result in await _results(sound) if result.violations]
+    results = await _results(sound)
+    bad = [timeline(result) for result in results if result.violations]
     assert not bad, "\n".join(bad)
+    for result in results:
+        passed = {place.rpartition(".")[0] for place in result.evidence.places}
+        assert passed >= {*BESIDES.get(result.plan.besides, ())}
 
 
 @pytest.mark.parametrize("port", PORTS)
