@@ -26,6 +26,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from bot.playground.people import TEAM_ID
 from bot.settings import Settings, variable
 
 ROOT = Path(__file__).parents[1]
@@ -200,6 +201,11 @@ BROKEN = [
     ("```toml\n[tool.countersign]\nmodle = 'x'\n```", "(model was probably meant)"),
     ("```ruby\nputs 1\n```", "is no kind of block"),
 ]
+
+
+def test_the_tenant_of_a_playground():
+    """Whoever looks where README says finds what a playground left."""
+    assert f"`COUNTERSIGN_TENANT={TEAM_ID}`" in (ROOT / "README.md").read_text()
 
 
 @pytest.mark.parametrize(("markdown", "fault"), [pytest.param(*row, id=row[1]) for row in BROKEN])
