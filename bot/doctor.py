@@ -34,7 +34,7 @@ from bot.slack import probe
 from bot.slack.endings import Refused, Retry, Uncertain
 from bot.slack.manifest import SCOPES
 from bot.slack.people import person_of
-from bot.slack.workspace import Workspace, missing, workspace
+from bot.slack.workspace import Workspace, channel_id, missing, workspace
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS
 
@@ -214,9 +214,25 @@ async def _deciders(
         text = f"{complaint.text[:1].upper()}{complaint.text[1:]}."
         level: Level = "wrong" if complaint.refuse else "warn"
         yield Finding(level, "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
-    for name in sorted({*policies.names, *settings.approvers}):
-        if told := await _unable(name, found):
-            yield Finding("warn", "policies", told)
+    named = sorted({*policies.names, *settings.approvers})
+    unable = {name: told for name in named if (told := await _unable(name, found))}
+    for told in unable.values():
+        yield Finding("warn", "policies", told)
+    async for told in _unseated([n for n in named if n not in unable], settings, found):
+        yield Finding("warn", "policies", told)
+
+
+async def _unseated(
+    names: Iterable[str], settings: Settings, found: Workspace
+) -> AsyncIterator[str]:
+    """Who decides and is not in a channel for approvals, whose cards come in a DM."""
+    told = [each.approvers_channel for each in settings.routes.values()]
+    for channel in dict.fromkeys(filter(None, (settings.approvers_channel, *told))):
+        there = await found.replies.members(channel_id(channel, found.channels) or channel)
+        if not isinstance(there, tuple):
+            yield f"Who is in {channel} is not known, so those who are asked get a DM as well."
+        elif absent := [each for each in names if _PERSON.fullmatch(each) and each not in there]:
+            yield f"Not in {channel}, and so asked in a DM, are: {', '.join(absent)}."
 
 
 async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequence[str]]:

@@ -79,7 +79,13 @@ def _succession(settings: Settings, desk: Desk) -> Succession:
         key = SessionKey.parse(after.session)
         return (*desk.index.ring(key, behind=True), *listed(desk.index.lists, after))
 
-    return Succession(settings.approvers, look_up=groups.able, voter=groups.voter, follow=follow)
+    return Succession(
+        settings.approvers,
+        look_up=groups.able,
+        voter=groups.voter,
+        follow=follow,
+        inside=groups.inside,
+    )
 
 
 def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:

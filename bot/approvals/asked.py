@@ -12,6 +12,7 @@ from bot.approvals.life import next_look, unasked
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
+from bot.approvals.seats import channels
 from bot.approvals.terms import Policy
 from bot.turns import Command
 
@@ -162,7 +163,8 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
     """When the clock has to look at which approval, and who finds the new one."""
-    look = scene.now if unasked(approval) else next_look(approval)
+    at_once = unasked(approval) or channels(approval)
+    look = scene.now if at_once else next_look(approval)
     looks = {approval.id: look, **dict.fromkeys(settling, scene.now)}
     listed = scene.rules.listed
     return tuple(listed(approval) if listed else ()) + tuple(

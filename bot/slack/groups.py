@@ -11,7 +11,7 @@ from typing import Protocol
 
 from bot.approvals.policy import Person
 from bot.approvals.terms import is_group, is_person
-from bot.slack.endings import Refused
+from bot.slack.endings import Refused, Retry, Uncertain
 from bot.slack.replies import Replies
 
 REMEMBERED = 60.0
@@ -120,6 +120,21 @@ class Groups:
         known = [n for n in names if n in self._roles or is_group(n)]
         found = await asyncio.gather(*(self.members(name) for name in known))
         return dict(zip(known, found, strict=True))
+
+    async def inside(self, channel: str) -> frozenset[str] | None:
+        """Who is in a channel, as far as we may know: nobody where Slack never says it.
+
+        None when Slack may say it in a moment.
+        """
+        async with self._asking.setdefault(channel, asyncio.Lock()):
+            known = self._known.get(channel)
+            if known and self._clock() - known[0] < REMEMBERED:
+                return frozenset(known[1])
+            told = await self._replies.members(channel)
+            if isinstance(told, Retry | Uncertain):
+                return None
+            self._known[channel] = (self._clock(), told if isinstance(told, tuple) else ())
+            return frozenset(self._known[channel][1])
 
     async def _barred(self, people: Iterable[str]) -> frozenset[str]:
         """Who of these can never decide, as far as Slack says."""

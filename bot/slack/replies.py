@@ -306,6 +306,24 @@ class Replies:
             return read
         return tuple(map(str, cast("list[object]", read.get("users") or [])))
 
+    async def members(self, channel: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
+        """The ids of the people in a channel, of a huge one the first `PAGES` thousand."""
+        found: list[str] = []
+        cursor = ""
+        for _ in range(PAGES):
+            read = await self._answered(
+                self._client.conversations_members(
+                    channel=channel, limit=1000, cursor=cursor or None
+                )
+            )
+            if not isinstance(read, Mapping):
+                return read
+            found += map(str, cast("list[object]", read.get("members") or []))
+            cursor = text_of(inside(read, "response_metadata.next_cursor"))
+            if not cursor:
+                break
+        return tuple(found)
+
     async def _post(
         self,
         thread: Thread,

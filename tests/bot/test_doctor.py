@@ -113,6 +113,20 @@ async def test_all_is_well(settings: Settings):
         ),
         pytest.param("policies", {"approvers": ["U0LOCALBOT1"]}, "warn", "an app", id="a bot"),
         pytest.param(
+            "policies",
+            {"approvers": ["U0LOCALMAX1", "U0LOCALBEN1"]},
+            "warn",
+            "Not in #approvals, and so asked in a DM, are: U0LOCALBEN1.",
+            id="who is not in the channel",
+        ),
+        pytest.param(
+            "policies",
+            {"approvers": ["U0LOCALMAX1"], "approvers_channel": "#nowhere"},
+            "warn",
+            "Who is in #nowhere is not known",
+            id="a channel of which nobody knows who is in it",
+        ),
+        pytest.param(
             "policies", {"approvers": ["S0NOSUCHGRP"]}, "warn", "this user group", id="no group"
         ),
         pytest.param(

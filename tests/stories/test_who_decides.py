@@ -64,6 +64,31 @@ async def test_nobody_to_write_to_is_asked_in_the_thread(open_office: Opening):
     assert office.amounts() == [200]
 
 
+@pytest.mark.parametrize(
+    ("asked", "heard"),
+    [
+        pytest.param((BEN.id,), ["ben"], id="one who is not in the channel"),
+        pytest.param((MAX.id, BEN.id), ["ben"], id="one of two"),
+        pytest.param((MAX.id, MIA.id), [], id="all are in it"),
+    ],
+)
+async def test_whoever_is_not_in_the_channel_is_asked_in_a_dm(
+    open_office: Opening, asked: tuple[str, ...], heard: list[str]
+):
+    """Nobody is told to be asked who never hears of it; a card in a DM is as good as another."""
+    office = await open_office(**policy(approvers=list(asked)))
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    dms = [await office.slack.wait_for(lambda who=who: office.slack.dms(who)) for who in heard]
+    if heard:
+        await office.slack.click("ben", dms[0][-1], "approve")
+    else:
+        await office.slack.click("max", card, "approve")
+    await office.answer(thread, "Paid")
+    await office.closed(card, "Approved")
+    assert [who for who in ("ben", "max", "mia") if office.slack.dms(who)] == heard
+
+
 async def test_one_of_these_or_two_of_those(open_office: Opening):
     """One CFO or two of finance: the first of finance is counted, the second decides."""
     office = await open_office(

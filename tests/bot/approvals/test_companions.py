@@ -43,7 +43,13 @@ def test_a_question_opens_an_approval():
     assert (kept.asked_at, kept.deadline) == (ASKED, ASKED + WEEK)
     assert [entry["type"] for entry in found.audit] == ["approval.opened"]
     assert kept.reminders == (ASKED + WEEK * 4 // 5,)
-    assert found.index == [("ZADD", "due", ASKED + WEEK * 4 // 5, "3-0")]
+    assert found.index == [("ZADD", "due", ASKED, "3-0")]
+
+
+def test_a_card_in_a_channel_is_looked_at_at_once():
+    """Who is asked and not in the channel is found out by the clock; DMs wait for their time."""
+    dues = [planned(asking(), after=BEFORE, channel=each).companions.index for each in ("C9", None)]
+    assert dues == [[("ZADD", "due", at, "3-0")] for at in (ASKED, ASKED + WEEK * 4 // 5)]
 
 
 def test_a_question_is_posted_to_the_approvers_channel():
@@ -104,7 +110,8 @@ def test_the_model_learns_names():
 
 def test_a_question_that_never_expires_is_never_due():
     """Without a span there is no deadline, nothing in the index and no date in the note."""
-    found = planned(asking(), after=BEFORE, defaults=Defaults(approvers=("UBOSS",), ttl=None))
+    endless = Defaults(approvers=("UBOSS",), ttl=None)
+    found = planned(asking(), after=BEFORE, channel=None, defaults=endless)
     assert found.companions.approvals[0].deadline is None
     assert found.companions.index == []
     assert "until" not in found.companions.notes["2-0"]

@@ -64,3 +64,21 @@ async def test_many_looks_ask_once(slack: LocalSlack, groups: Groups):
         await groups.able([MANAGERS, MAX.id], 9)
     assert len(slack.calls("usergroups.users.list")) == 1
     assert len(slack.calls("users.info")) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "first", "then"),
+    [
+        pytest.param(None, BOTH, BOTH, id="who is in it, remembered"),
+        pytest.param("missing_scope", set(), set(), id="Slack never says it: nobody is known"),
+        pytest.param("ratelimited", None, BOTH, id="Slack says it later"),
+        pytest.param("internal_error", None, BOTH, id="Slack is out of order"),
+    ],
+)
+async def test_who_is_in_a_channel(slack: LocalSlack, groups: Groups, fault, first, then):
+    """Whoever is not known to be in a channel counts as not being there; nobody is guessed."""
+    channel = slack.workspace.channel("approvals").id
+    if fault:
+        slack.fail("conversations.members", "refused", error=fault, times=1)
+    found = [await groups.inside(channel) for _ in range(2)]
+    assert [each and each - {"U0LOCALBOT1"} for each in found] == [first, then]

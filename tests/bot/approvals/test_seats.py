@@ -1,0 +1,107 @@
+"""Who is asked and does not see the card in its channel gets one in a DM."""
+
+import pytest
+
+from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.policy import Person
+from bot.approvals.request import Approval, Copy
+from bot.approvals.seats import channels, seated
+from bot.approvals.succession import Succession
+from bot.approvals.terms import Policy, Vote
+from tests.bot.approvals.conftest import put
+from tests.bot.approvals.samples import KEY, approval
+
+CHANNEL = Copy(post="card:3-0:0", channel="CBOSS")
+OTHER = Copy(post="card:3-0:1", channel="COTHER")
+HOME = Copy(post="card:3-0:1", channel="C1", thread_ts="100.1")
+BOTH = Policy(approvers=("UBOSS", "UCFO"))
+NOTIFIED = Policy(approvers=("UBOSS", "UCFO"), notified=("UCFO", "UAUDIT"))
+NAMELESS = Policy(approvers=("UBOSS", "S0FIN"))
+SAID = (Vote(person="UCFO", confirmed=True, at=1),)
+
+
+def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) -> Approval:
+    """A request with these cards, one in the channel where none are named."""
+    return approval(policy=policy, copies=copies or (CHANNEL,), votes=votes)
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "gone", "cards"),
+    [
+        pytest.param(asked(), {"CBOSS": {"UBOSS", "UCFO"}}, (), [], id="all are in it"),
+        pytest.param(asked(), {"CBOSS": {"UBOSS"}}, (), ["UCFO"], id="one is not"),
+        pytest.param(asked(), {"CBOSS": set()}, (), ["UBOSS", "UCFO"], id="nobody is known in it"),
+        pytest.param(
+            asked(), {"CBOSS": {"UBOSS"}}, ("UCFO",), [], id="who may not decide any more"
+        ),
+        pytest.param(asked(votes=SAID), {"CBOSS": {"UBOSS"}}, (), [], id="who has voted"),
+        pytest.param(
+            asked(NOTIFIED), {"CBOSS": set()}, (), ["UCFO", "UAUDIT"], id="those who are told"
+        ),
+        pytest.param(
+            asked(NAMELESS), {"CBOSS": set()}, (), ["UBOSS"], id="a group that is not known yet"
+        ),
+        pytest.param(
+            asked(BOTH, CHANNEL, Copy.numbered("3-0", 1, "UCFO")),
+            {"CBOSS": {"UBOSS"}},
+            (),
+            [],
+            id="who has a card",
+        ),
+        pytest.param(
+            asked(BOTH, CHANNEL, OTHER),
+            {"CBOSS": {"UBOSS"}, "COTHER": {"UCFO"}},
+            (),
+            [],
+            id="two channels",
+        ),
+        pytest.param(
+            asked(BOTH, CHANNEL, HOME), {"CBOSS": {"UBOSS"}}, (), ["UCFO"], id="it came home too"
+        ),
+        pytest.param(asked(BOTH, HOME), {}, (), [], id="in no channel"),
+    ],
+)
+def test_whoever_is_asked_sees_a_card(before: Approval, inside, gone, cards: list[str]):
+    """A card goes to each who is told of it, may decide and sees none; then to nobody."""
+    after = seated(before, inside, gone=gone)
+    more = after.copies[len(before.copies) :] if after else ()
+    assert [each.channel for each in more] == cards
+    if after:
+        assert len({copy.post for copy in after.copies}) == len(after.copies)
+        assert (after.policy, after.rev) == (before.policy, before.rev + 1)
+        assert seated(after, inside, gone=gone) is None
+
+
+def test_only_channels_are_looked_into():
+    """Threads and DMs have their readers' cards."""
+    copies = (CHANNEL, HOME, Copy.numbered("3-0", 2, "UCFO"), OTHER)
+    assert channels(asked(BOTH, *copies)) == ("CBOSS", "COTHER")
+
+
+async def able(names, _most):
+    """Everybody who is named may decide."""
+    return {name: frozenset({name}) for name in names}
+
+
+async def voter(person, _names):
+    """Everybody is who they are."""
+    return Person(id=person, team="T1")
+
+
+async def test_slack_says_it_later(store_url: str):
+    """While Slack does not say who is in a channel it is looked at again; then a card is owed."""
+    answers = iter([None, frozenset({"UBOSS"}), frozenset({"UBOSS"})])
+
+    async def inside(channel):
+        assert channel == "CBOSS"
+        return next(answers)
+
+    async with connect(store_url) as client:
+        slot = RedisSlot(client)
+        await put(slot, policy=BOTH, copies=(CHANNEL,))
+        clock = Succession((), look_up=able, voter=voter, follow=lambda _: (), inside=inside)
+        assert not await clock.look(slot, KEY, "3-0")
+        assert await clock.look(slot, KEY, "3-0")
+        view = await slot.read(KEY, parts=("posts",))
+    assert view is not None
+    assert ("card", "UCFO") in [(p.body.get("kind"), p.body.get("person")) for p in view.posts]
