@@ -162,7 +162,10 @@ def environment(slack: Reachable, *, store: str, ledger: Path, port: int) -> dic
 
 
 def local(slack: Reachable, settings: Settings) -> Settings:
-    """The settings of a bot for a workspace on this machine, where nothing else is said."""
+    """The settings of a bot for a workspace on this machine, where nothing else is said.
+
+    Routes that are said come to those that are there.
+    """
     told: dict[str, object] = {
         "slack_api_url": slack.api_url,
         "slack_bot_token": SecretStr(slack.bot_token),
@@ -171,9 +174,10 @@ def local(slack: Reachable, settings: Settings) -> Settings:
         "roles": get_args(Role),
         "port": 0,
         "host": LOOPBACK,
+        "routes": {channel: Route(agent=agent) for channel, agent in ROUTES.items()}
+        | settings.routes,
     }
     usual: dict[str, object] = {
-        "routes": {channel: Route(agent=agent) for channel, agent in ROUTES.items()},
         "approvers": APPROVERS,
         "approvers_channel": "#approvals",
     }
