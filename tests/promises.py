@@ -58,8 +58,8 @@ PROMISES = {
     5: Promise(
         "What is shown is what is stored is what runs.",
         f"{SLOT}/start_call.lua",
-        "if stored.digest ~= a.digest then",
-        "if false then",
+        "stored.digest ~= a.digest then",
+        "false then",
         "tests/agents/slot/test_approvals.py::test_the_gate",
     ),
     6: Promise(

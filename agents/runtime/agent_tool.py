@@ -13,6 +13,7 @@ from pydantic import JsonValue, ValidationError
 from agents.runtime.agent import Agent
 from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit
+from agents.runtime.build import NO_BUILD, Build
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import UsageError
 from agents.runtime.events import Event, EventActions
@@ -38,6 +39,7 @@ class AgentTool:
     reconcile: Any = None
     effects: Effects = "none"
     secrets: tuple[str, ...] = ()
+    build: Build = NO_BUILD
 
     def __init__(self, agent: Agent, *, skip_summarization: bool = False) -> None:
         """Offer `agent` under its name and description."""
@@ -52,6 +54,7 @@ class AgentTool:
             parameters_json_schema=schema.model_json_schema() if schema else REQUEST_SCHEMA,
         )
         self.contract = f"agent:{agent.name}"
+        self.promise: dict[str, JsonValue] = {}
 
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Check the arguments against the nested agent's input schema."""

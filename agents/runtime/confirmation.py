@@ -62,7 +62,9 @@ class Question(BaseModel):
     was started and interrupted, and a person has to look whether it happened; `unasked`, before it
     had asked anybody, so that letting it run answers no question of its own.
     `ended`: the run that was started before is over, so that the next one is another start.
-    `lasting`: the tool is long-running, so its first response is not the end of it.
+    `lasting`: the tool is long-running, so its first response is not the end of it. `build` is the
+    mark of the body that asked: another one may ask for something else. `promise` is what the
+    `contract` is about.
     """
 
     call_id: str
@@ -75,6 +77,7 @@ class Question(BaseModel):
     form: tuple[str, ...] = ()
     initial: dict[str, JsonValue] = Field(default_factory=dict)
     contract: str = ""
+    promise: dict[str, JsonValue] = Field(default_factory=dict)
     digest: str = ""
     dynamic: bool = False
     kept: dict[str, JsonValue] = Field(default_factory=dict)
@@ -85,6 +88,7 @@ class Question(BaseModel):
     unasked: bool = False
     lasting: bool = False
     ended: bool = False
+    build: str = ""
 
     def repeats(self, older: "Question") -> bool:
         """Whether this asks again for the very call that an older question was about.

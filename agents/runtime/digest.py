@@ -61,15 +61,17 @@ def contract_version(
     It covers the name, the parameters' names, types, limits and defaults, the class of effects and
     the payload's schema. Descriptions may be reworded without touching it.
     """
-    schema = signature.schema or {}
-    return _hash(
-        {
-            "name": signature.name,
-            "parameters": _bare(schema),
-            "effects": effects,
-            "payload_schema": payload_schema and _bare(payload_schema),
-        }
-    )
+    promise: dict[str, JsonValue] = {
+        "name": signature.name,
+        **promise_of(signature, effects=effects),
+        "payload_schema": payload_schema and bare(payload_schema),
+    }
+    return _hash(promise)
+
+
+def promise_of(signature: Signature, *, effects: str) -> dict[str, JsonValue]:
+    """What a contract version is about, so that it can be told what of it has changed."""
+    return {"parameters": bare(signature.schema or {}), "effects": effects}
 
 
 def _hash(value: JsonValue) -> str:
@@ -92,16 +94,16 @@ def _check(value: object) -> None:
         raise TypeError(f"{kind.__name__} is no JSON type")
 
 
-def _bare(schema: JsonValue) -> JsonValue:
+def bare(schema: JsonValue) -> JsonValue:
     """A JSON schema without its words for readers; names and values are kept as they are."""
     if not isinstance(schema, dict):
-        return [_bare(item) for item in schema] if isinstance(schema, list) else schema
-    bare: dict[str, JsonValue] = {}
+        return [bare(item) for item in schema] if isinstance(schema, list) else schema
+    told: dict[str, JsonValue] = {}
     for key, item in schema.items():
         if key in ("properties", "$defs") and isinstance(item, dict):
-            bare[key] = {name: _bare(inner) for name, inner in item.items()}
+            told[key] = {name: bare(inner) for name, inner in item.items()}
         elif key in ("default", "const", "enum"):
-            bare[key] = item
+            told[key] = item
         elif key not in WORDS:
-            bare[key] = _bare(item)
-    return bare
+            told[key] = bare(item)
+    return told

@@ -1,8 +1,6 @@
 """Pure: what stands between a call and its body, and what the model reads while it stays shut."""
 
-import json
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -14,8 +12,6 @@ from agents.runtime.story import Call, Story
 
 Response = dict[str, JsonValue]
 
-MEMBERS = 10
-"""Members of a list that came or went which people are told one by one."""
 CLOSED = {
     "rejected": "A person has just rejected this very call of {tool}",
     "expired": "People were just asked about this very call of {tool}, and nobody answered in time",
@@ -138,78 +134,6 @@ def _plain(value: JsonValue) -> JsonValue:
 
 def _is_seen(character: str) -> bool:
     return unicodedata.category(character) != "Cf"
-
-
-def differences(before: Question, after: Question) -> list[str]:
-    """What is different between the call people agreed to and the call as it would run now."""
-    names = dict.fromkeys((*before.args, *after.args))
-    told = [
-        f"{name}: {_was(before, name)}, {_is(after, name)}"
-        for name in names
-        if _form(before, name) != _form(after, name)
-    ]
-    told += _otherwise("", before.precondition, after.precondition)
-    if before.contract != after.contract and not told:
-        told.append(f"the tool {after.tool} has changed since: its parameters, defaults or effects")
-    elif before.contract != after.contract:
-        told.append(f"the tool {after.tool} has changed since")
-    if before.agent != after.agent:
-        told.append(f"agent: was {before.agent}, is now {after.agent}")
-    return told
-
-
-def _otherwise(path: str, before: JsonValue, after: JsonValue) -> list[str]:
-    """What a precondition finds now and did not find before, field by field."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        return [
-            line
-            for name in dict.fromkeys((*before, *after))
-            for line in _otherwise(
-                f"{path}.{name}" if path else name, before.get(name), after.get(name)
-            )
-        ]
-    if isinstance(before, list) and isinstance(after, list):
-        return _members(path, before, after)
-    if canonical(before) == canonical(after):
-        return []
-    return [f"{path}: was {_text(before)}, is now {_text(after)}"]
-
-
-def _members(path: str, before: list[JsonValue], after: list[JsonValue]) -> list[str]:
-    """What came to a list and what left it."""
-    old, new = [_text(each) for each in before], [_text(each) for each in after]
-    gone, more = (
-        list((Counter(old) - Counter(new)).elements()),
-        list((Counter(new) - Counter(old)).elements()),
-    )
-    told = [
-        f"{path}: {len(found)} {word}: {', '.join(found[:MEMBERS])}{', …' * (len(found) > MEMBERS)}"
-        for word, found in (("more", more), ("fewer", gone))
-        if found
-    ]
-    return told or ([f"{path}: in another order"] if old != new else [])
-
-
-def _text(value: JsonValue) -> str:
-    return json.dumps(value, ensure_ascii=False, sort_keys=True)
-
-
-def _form(question: Question, name: str) -> bytes | None:
-    return canonical(question.args[name]) if name in question.args else None
-
-
-def _was(question: Question, name: str) -> str:
-    found = _form(question, name)
-    if found is None:
-        return "was not there"
-    return "was another value" if name in question.secrets else f"was {found.decode()}"
-
-
-def _is(question: Question, name: str) -> str:
-    found = _form(question, name)
-    if found is None:
-        return "is gone"
-    return "is not shown" if name in question.secrets else f"is now {found.decode()}"
 
 
 def waits(tool: str) -> Response:

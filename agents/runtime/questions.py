@@ -8,6 +8,7 @@ from agents.runtime import gate
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ConfirmationRequest, ToolContext
+from agents.runtime.differences import differences
 from agents.runtime.digest import canonical
 from agents.runtime.errors import ToolError
 from agents.runtime.held import Held
@@ -67,6 +68,7 @@ class Questions:
             secrets=tool.secrets,
             lasting=tool.is_long_running,
             ended=self.ended,
+            build=tool.build.mark if self.ended else "",
         )
         question = await self.current(tool, bound, told)
         if gate.asked_already(self.held.story, self.call, question) is not None:
@@ -83,8 +85,13 @@ class Questions:
         )
         return Report(actions=changed(self.context), ask=ask)
 
-    def anew(self, question: Question, *, changes: list[str]) -> Report:
-        """The same question once more, for what people agreed to does not stand any more."""
+    def anew(
+        self, question: Question, *, changes: list[str], shown: ToolConfirmation | None = None
+    ) -> Report:
+        """The same question once more, for what people agreed to does not stand any more.
+
+        `shown` is what a client reads where it is another form.
+        """
         asked = [
             found.payload
             for event in self.held.story.events
@@ -93,10 +100,18 @@ class Questions:
         ask = Ask(
             question=question.model_copy(update={"changes": tuple(changes), "ended": self.ended}),
             args=cast(Response, to_json(self.args)),
-            shown=ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
+            shown=shown
+            or ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
             placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
         )
         return Report(ask=ask)
+
+    async def formless(self, tool: Tool, bound: Bound, asked: Question) -> Report:
+        """The question where the body does not ask for values any more, which people gave."""
+        update: dict[str, object] = {"payload_schema": None, "form": (), "initial": {}}
+        update["build"] = tool.build.mark
+        now = await self.current(tool, bound, asked.model_copy(update=update))
+        return self.anew(now, changes=[], shown=ToolConfirmation(hint=now.hint))
 
     def unknown(self, tool: Tool, bound: Bound) -> Report:
         """Did it happen, and if not, may it run?"""
@@ -112,13 +127,14 @@ class Questions:
             initial=asked.initial if asked else {},
             dynamic=bool(asked and asked.dynamic),
             kept=asked.kept if asked else {},
+            build=asked.build if asked else "",
             secrets=tool.secrets,
             lasting=tool.is_long_running,
             unknown=True,
             unasked=asked is None or asked.unasked,
         )
         now = self._as_it_stands(tool, bound, told)
-        return self.anew(now, changes=gate.differences(asked, now) if asked else [])
+        return self.anew(now, changes=differences(asked, now) if asked else [])
 
     def lost(self) -> Report:
         """A body was started and cannot run again: if people agreed to it, they have to look."""
@@ -155,6 +171,7 @@ class Questions:
         now = {
             "agent": self.context.agent_name,
             "contract": tool.contract,
+            "promise": tool.promise,
             "args": bound.as_json,
             "defaults": self._left_out(tool, bound),
         }

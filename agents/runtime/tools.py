@@ -24,10 +24,11 @@ from pydantic import JsonValue
 
 from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit, bind
+from agents.runtime.build import NO_BUILD, Build, build_of
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.context import ToolContext
 from agents.runtime.declarations import declare, signature_of
-from agents.runtime.digest import contract_version
+from agents.runtime.digest import contract_version, promise_of
 from agents.runtime.errors import UsageError
 from agents.runtime.functions import Beside, called
 from agents.runtime.jsonable import to_json
@@ -48,8 +49,9 @@ class Tool(Protocol):
     `effects` says what a second run would do: nothing ("none"), the same again under the same key
     ("idempotent"), or harm ("once"). `contract` changes when an open question must be asked anew.
     `wake_on_progress`: intermediate news wakes the model. `secrets` are the arguments that nobody
-    is shown. `nested` is the agent that a Runner steps through in place of a body; its answer is
-    the final one with `skip_summarization`.
+    is shown. `build` tells one build of its body from another. `nested` is the agent that a Runner
+    steps through in place of a body; its answer is the final one with `skip_summarization`.
+    `promise` is what `contract` is about, as far as changes of it can be told.
     """
 
     name: str
@@ -60,8 +62,14 @@ class Tool(Protocol):
     is_long_running: bool
     wake_on_progress: bool
     secrets: tuple[str, ...]
+    build: Build
     nested: object | None
     skip_summarization: bool
+
+    @property
+    def promise(self) -> dict[str, JsonValue]:
+        """The parameters and the effects."""
+        ...
 
     @property
     def contract(self) -> str:
@@ -136,6 +144,7 @@ class FunctionTool:
         self.approval = approval
         self.effects: Effects = effects
         self.reconcile = reconcile
+        self.build = build_of(func) if self.signature.context else NO_BUILD
         self._contract: str | None = None
         self._func = func
         if self.name == REQUEST_CONFIRMATION:
@@ -163,6 +172,11 @@ class FunctionTool:
         if self._contract is None:
             self._contract = contract_version(self.signature, effects=self.effects)
         return self._contract
+
+    @property
+    def promise(self) -> dict[str, JsonValue]:
+        """The parameters and the effects, as the contract has them."""
+        return promise_of(self.signature, effects=self.effects)
 
     @property
     def may_ask(self) -> bool:

@@ -9,6 +9,7 @@ from pydantic import JsonValue
 from agents.runtime.agent import TRANSFER, Agent
 from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit
+from agents.runtime.build import NO_BUILD, Build
 from agents.runtime.context import ToolContext
 from agents.runtime.tools import Effects
 
@@ -45,6 +46,7 @@ class TransferTool:
     is_long_running: bool = False
     wake_on_progress: bool = False
     secrets: tuple[str, ...] = ()
+    build: Build = NO_BUILD
     nested: object | None = None
     skip_summarization: bool = False
 
@@ -63,6 +65,7 @@ class TransferTool:
                 "type": "object",
             },
         )
+        self.promise: dict[str, JsonValue] = {}
 
     def bind(self, args: dict[str, Any]) -> Bound | Unfit:
         """Check that the agent is one of those offered."""

@@ -31,7 +31,9 @@ local function change_calls()
   for _, cid in each(a.closed) do
     call('HDEL', OPEN, cid)
     call('HDEL', NOTES, cid)
-    call('HDEL', JOURNAL, cid, cid .. ':ask')
+    for _, step in ipairs(call('HKEYS', JOURNAL)) do
+      if step == cid or step:sub(1, #cid + 1) == cid .. ':' then call('HDEL', JOURNAL, step) end
+    end
   end
 end
 
