@@ -236,9 +236,9 @@ def _refused(code: str, data: Answer, *, method: str) -> Refused:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """What Retry-After says, or a moment."""
+    """What Retry-After says, within bounds, or a moment."""
     told = {name.lower(): value for name, value in headers.items()}.get("retry-after", "")
-    return max(float(told), WAIT) if told.isdecimal() else WAIT
+    return min(max(float(told), WAIT), LONG_WAIT) if told.isdecimal() else WAIT
 
 
 def inside(data: Answer, path: str) -> Any:

@@ -20,6 +20,8 @@ STATUSES: Mapping[str, str] = {
 }
 """What ticket systems call their states; any other word means that somebody works on it."""
 GONE = (404, 410)
+UNSETTLED = (408, 409, 423, 425, 429)
+"""What says nothing about a ticket: a request under the same key may still be under way."""
 LONGEST_NOTE = 2_000
 """Characters; what is longer is cut, for a model reads it."""
 
@@ -29,7 +31,8 @@ class HttpTickets:
 
     POST `url` with `{subject, urgency, requester, external_id}` and the header `Idempotency-Key`
     opens a ticket once for each key; GET `url/<id>` says how it stands, 404 that it is gone. Both
-    answer `{id, status, progress?, note?}`. The caller owns the session.
+    answer `{id, status, progress?, note?}`; anything else, as a page to log in, says nothing of it.
+    The caller owns the session.
     """
 
     def __init__(
@@ -73,9 +76,10 @@ class HttpTickets:
         status, said = await self._ask("GET", f"{self._url}/{quote(ticket_id, safe='')}")
         if status in GONE:
             return None
-        ticket = _ticket({**said, "id": ticket_id})
-        if status >= 400 or ticket is None:
-            raise TicketsUnavailable(f"status {status}")
+        told = status < 400 and not said.keys().isdisjoint(("id", "status"))
+        ticket = _ticket({**said, "id": ticket_id}) if told else None
+        if ticket is None:
+            raise TicketsUnavailable(f"status {status} without a ticket")
         return ticket
 
     async def _ask(
@@ -86,7 +90,7 @@ class HttpTickets:
             async with self._session.request(
                 method, url, json=json, headers=headers, timeout=self._timeout
             ) as response:
-                if response.status == 429 or response.status >= 500:
+                if response.status in UNSETTLED or response.status >= 500:
                     raise TicketsUnavailable(
                         f"status {response.status}", after_s=_seconds(response.headers)
                     )

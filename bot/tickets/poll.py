@@ -18,6 +18,9 @@ from bot.turns import Command
 
 AT_ONCE = 20
 """Tickets of one look, all of which are asked for at the same time."""
+MISSED = 4
+"""Looks in a row at which a ticket is not found until it counts as deleted, each time twice as long
+after the one before: a ticket system that is being deployed does not find it for a moment."""
 
 
 class Poll:
@@ -46,6 +49,7 @@ class Poll:
         self._pause = pause
         self._limit = limit
         self._chance = chance
+        self._missed: dict[tuple[SessionKey, str], int] = {}
 
     async def look(self) -> int:
         """Look at what is due, a share at a time, until nothing is."""
@@ -68,28 +72,37 @@ class Poll:
         call = view.open.get(cid) if view else None
         waiting = Waiting.of(call.note) if call else None
         if view is None or call is None or waiting is None:
+            self._missed.pop((key, cid), None)
             return self._index.ticket_over(key, cid)
         quiet = timedelta(milliseconds=view.now - waiting.since)
         pause = until_next(quiet, shortest=self._pause, longest=self._limit)
-        later = int(pause * (0.8 + 0.4 * self._chance()) / timedelta(milliseconds=1))
+        later = pause * (0.8 + 0.4 * self._chance())
         if view.inbox:
-            later = int(self._pause.total_seconds() * 1000)
+            later = self._pause
         else:
             told = await self._told(key, (cid, call.name), waiting, now=view.now)
-            later = told or later
-        return self._index.ticket_due(key, cid, view.now + later)
+            later = later if told is None else told
+        left = timedelta(milliseconds=waiting.until - view.now)
+        later = min(later, max(left, self._pause) if left > timedelta() else later)
+        return self._index.ticket_due(key, cid, view.now + later // timedelta(milliseconds=1))
 
     async def _told(
         self, key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: int
-    ) -> int | None:
-        """Put a ticket's news to its session; milliseconds to wait when the system says so."""
-        after = None
+    ) -> timedelta | None:
+        """Put a ticket's news to its session; how long to wait where that is not as usual."""
+        after = ticket = None
         try:
             ticket = await self._asked(waiting)
         except TicketsUnavailable as error:
             logs.warning("ticket.unavailable", session=str(key), error=error)
-            after = int(error.after_s * 1000) if error.after_s else None
-            ticket = None
+            after = self._bounded(error.after_s) if error.after_s else None
+        else:
+            missed = self._missed.pop((key, call[0]), 0)
+            if ticket is None and missed + 1 >= MISSED:
+                ticket = Ticket(id=waiting.ticket, status="deleted")
+            elif ticket is None:
+                self._missed[key, call[0]] = missed + 1
+                after = self._bounded(self._pause.total_seconds() * 2**missed)
         if now >= waiting.until and not (ticket and ticket.final):
             ticket = Ticket(id=waiting.ticket, status="timeout")
         news = turn(key, call, waiting, now=ticket) if ticket else None
@@ -100,8 +113,13 @@ class Poll:
             logs.info("ticket.news", session=str(key), status=ticket and ticket.status)
         return after
 
-    async def _asked(self, waiting: Waiting) -> Ticket:
-        """How a ticket stands; one that is gone is deleted.
+    def _bounded(self, seconds: float) -> timedelta:
+        """A time to wait, between the shortest and the longest one, whatever a system names."""
+        longest = self._limit.total_seconds()
+        return max(self._pause, timedelta(seconds=min(seconds, longest)))
+
+    async def _asked(self, waiting: Waiting) -> Ticket | None:
+        """How a ticket stands; None where it is not found.
 
         Raises TicketsUnavailable, whatever the ticket system raises or answers instead.
         """
@@ -112,9 +130,7 @@ class Poll:
         except TimeoutError as error:
             raise TicketsUnavailable("it takes too long") from error
         match found:
-            case None:
-                return Ticket(id=waiting.ticket, status="deleted")
-            case Ticket():
+            case None | Ticket():
                 return found
             case TicketsUnavailable():
                 raise found

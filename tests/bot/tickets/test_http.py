@@ -80,6 +80,10 @@ async def test_opening_a_ticket(system: System, tickets: HttpTickets):
         pytest.param(200, {"status": "open"}, "without the ticket's id", id="no id"),
         pytest.param(200, "<html>", "without the ticket's id", id="a page"),
         pytest.param(500, {}, "does not answer", id="broken"),
+        pytest.param(408, {}, "whether the ticket is open is not known", id="too slow"),
+        pytest.param(409, {}, "whether the ticket is open is not known", id="under way"),
+        pytest.param(423, {}, "whether the ticket is open is not known", id="locked"),
+        pytest.param(425, {}, "whether the ticket is open is not known", id="too early"),
         pytest.param(429, {}, "does not answer", id="too busy"),
     ],
 )
@@ -149,6 +153,29 @@ async def test_a_system_that_does_not_answer(
     with pytest.raises(TicketsUnavailable) as raised:
         await tickets.get("17")
     assert raised.value.after_s == after_s
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        pytest.param(200, "<html>please log in</html>", id="a page to log in"),
+        pytest.param(200, "", id="nothing"),
+        pytest.param(204, "", id="no content"),
+        pytest.param(200, "[]", id="a list"),
+        pytest.param(200, "null", id="null"),
+        pytest.param(200, {}, id="an empty object"),
+        pytest.param(200, {"error": "maintenance"}, id="an error"),
+        pytest.param(200, {"ok": False, "message": "try again"}, id="a sentence"),
+        pytest.param(409, {"id": "17", "status": "open"}, id="a conflict"),
+    ],
+)
+async def test_what_says_nothing_of_a_ticket(
+    system: System, tickets: HttpTickets, status: int, body: Any
+):
+    """It is neither open again nor gone: nobody can tell now."""
+    system.status, system.body = status, body
+    with pytest.raises(TicketsUnavailable):
+        await tickets.get("17")
 
 
 async def test_a_system_that_is_down():

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from bot.clock import Walk
 from bot.errors import TicketsUnavailable
 from bot.index import Index
 from bot.tickets.news import Waiting
-from bot.tickets.poll import Poll
+from bot.tickets.poll import MISSED, Poll
 from tests.bot.tickets.samples import CID, KEY, NAME
 
 LEASE = timedelta(milliseconds=400)
@@ -70,7 +71,9 @@ class Office:
             chance=lambda: self.chance,
         )
 
-    async def waits(self, *, until: int = DAY, cid: str = CID, due: bool = True) -> int:
+    async def waits(
+        self, *, until: int = DAY, since: int = 0, cid: str = CID, due: bool = True
+    ) -> int:
         """Open a call that waits for T-1; the store's time."""
         await self.slot.apply(KEY, state={}, create=True)
         begun = await self.slot.begin(KEY, owner="test", lease=5_000)
@@ -79,7 +82,7 @@ class Office:
             ticket="T-1",
             seen=Ticket(id="T-1").mark,
             news=0,
-            since=begun.now,
+            since=begun.now + since,
             until=begun.now + until,
             person="UANA",
         ).note()
@@ -194,7 +197,10 @@ async def test_how_waiting_ends(office: Office, ticket, until: int, status: str)
     """A ticket that is gone ends it, and so does its deadline unless it is done by then."""
     await office.waits(until=until)
     office.elsewhere.tickets["T-1"] = ticket
-    await office.clock().look()
+    clock = office.clock()
+    for _ in range(MISSED):
+        await office.index.send(office.index.ticket_due(KEY, CID, 0))
+        await clock.look()
     begun = await office.slot.begin(KEY, owner="test", lease=5_000)
     [part] = begun.head.body["content"]["parts"]
     assert part["function_response"]["response"] == {"status": status, "ticket_id": "T-1"}
@@ -214,6 +220,56 @@ async def test_a_system_that_does_not_answer_is_asked_later(
     await office.clock().look()
     assert await office.inbox() == 0
     assert await office.due() == pytest.approx(now + milliseconds, abs=1_500)
+
+
+@pytest.mark.parametrize(
+    ("after_s", "until", "milliseconds"),
+    [
+        pytest.param(1e9, DAY, 900_000, id="no look for decades"),
+        pytest.param(1e22, DAY, 900_000, id="a number too large"),
+        pytest.param(math.inf, DAY, 900_000, id="never"),
+        pytest.param(-5.0, DAY, 5_000, id="a time that is over"),
+        pytest.param(86_400.0, 60_000, 60_000, id="longer than it is waited for"),
+        pytest.param(86_400.0, 2_000, 5_000, id="it is waited for no longer than a pause"),
+    ],
+)
+async def test_no_system_says_when_the_wait_ends(
+    office: Office, after_s: float, until: int, milliseconds: int
+):
+    """What it names is kept to within bounds, so that people hear of the end in time."""
+    now = await office.waits(until=until)
+    office.elsewhere.tickets["T-1"] = TicketsUnavailable("busy", after_s=after_s)
+    await office.clock().look()
+    assert await office.due() == pytest.approx(now + milliseconds, abs=1_500)
+
+
+async def test_the_last_look_is_at_the_deadline(office: Office):
+    """A ticket that is looked at seldom is looked at when nobody waits for it any more."""
+    now = await office.waits(until=20_000, since=-DAY)
+    await office.clock().look()
+    assert await office.due() == pytest.approx(now + 20_000, abs=1_500)
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        pytest.param([None], 0, id="once"),
+        pytest.param([None] * (MISSED - 1), 0, id="a few times"),
+        pytest.param([None, None, "there", None, None], 0, id="it is there again"),
+        pytest.param([None, None, "there", *[None] * MISSED], 1, id="there, and gone for good"),
+        pytest.param([None] * MISSED, 1, id="gone for good"),
+    ],
+)
+async def test_a_ticket_that_is_not_found_for_a_moment(office: Office, seen: list, told: int):
+    """Only what several looks in a row do not find is deleted; each is later after the last."""
+    now, clock = await office.waits(), office.clock()
+    for number, found in enumerate(seen):
+        await office.index.send(office.index.ticket_due(KEY, CID, 0))
+        office.elsewhere.tickets["T-1"] = Ticket(id="T-1") if found else None
+        await clock.look()
+        if number < 2:
+            assert await office.due() == pytest.approx(now + 5_000 * 2**number, abs=2_500)
+    assert await office.inbox() == told
 
 
 async def test_a_system_that_hangs_holds_up_nobody_for_long(office: Office):
