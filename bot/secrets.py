@@ -5,6 +5,7 @@ last words: `db_password` is, `password_reset` is not. Under a name that may as 
 else, such as `token`, a value is secret only if it looks drawn by lot.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -137,6 +138,7 @@ def named_secrets(value: JsonValue, *, name: str = "") -> Iterator[JsonValue]:
                 yield value
 
 
+@functools.lru_cache(maxsize=2_000)
 def kind_of(name: str) -> Kind:
     """What is secret under a name."""
     if any(found.end() == len(name) for found in _WHOLE.finditer(name)):

@@ -5,17 +5,17 @@ name of each argument is bold and its value is not, or stands in a box of its ow
 value can pass for another argument.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
 
 from bot.approvals.request import Approval
-from bot.secrets import covered
-from bot.slack.blocks.concealed import HIDDEN, MASK, concealed, difference
+from bot.secrets import MASK
+from bot.slack.blocks.concealed import HIDDEN, concealed, difference
 from bot.slack.blocks.rendered import (
     Block,
+    named,
     paragraph,
     preformatted,
     rich,
@@ -25,17 +25,13 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
-from bot.slack.options import option_value
+from bot.slack.blocks.values import Argument, argument, in_one_line
 from bot.slack.text import chunks, cut, titled, visible
 
 VALUE_LIMIT = 600
 ALL_LIMIT = 3_500
 COUNT_LIMIT = 40
 NAME_LIMIT = 100
-LINE_LIMIT = 60
-EXACT = 2**53
-"""Below this a float without a fraction is the same number as an int."""
-
 
 UNKNOWN = (
     ":warning: *This was started and interrupted.* It may have happened. Please look, and say so:"
@@ -57,29 +53,6 @@ PARTS = 40
 """Parts of one block, and blocks of one page."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Argument:
-    """One argument, whole: secrets masked, hidden characters spelled out.
-
-    `deceiving` says that there were some; `default` that the model left it out.
-    """
-
-    name: str
-    value: str
-    deceiving: bool
-    default: bool = False
-
-    @property
-    def long(self) -> bool:
-        """Whether the value wants a box of its own."""
-        return len(self.value) > 80 or "\n" in self.value
-
-    @property
-    def title(self) -> str:
-        """Its name as a person would write it, and whether the model left it out."""
-        return titled(self.name) + (" (default)" if self.default else "")
-
-
 def listed(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> list[Block]:
     """The arguments as blocks, as much of them as there is room for."""
     if not shown:
@@ -99,54 +72,20 @@ def all_fit(shown: Sequence[Argument], *, room: int = ALL_LIMIT) -> bool:
 def _cut(shown: Sequence[Argument], *, room: int) -> list[tuple[str, str]]:
     """As much of each name and value as there is room for, as long as there is room for any."""
     kept: list[tuple[str, str]] = []
-    for argument in shown[:COUNT_LIMIT]:
+    for each in shown[:COUNT_LIMIT]:
         if room < NAME_LIMIT:
             break
-        name = cut(argument.name, NAME_LIMIT)
-        value = cut(argument.value, min(VALUE_LIMIT, room))
+        name = cut(each.name, NAME_LIMIT)
+        value = cut(each.value, min(VALUE_LIMIT, room))
         room -= len(value) + len(name)
         kept.append((name, value))
     return kept
 
 
-def in_one_line(shown: Sequence[Argument], limit: int) -> str:
-    """The arguments as `name: value, …`, for notifications and screen readers."""
-    pairs = (f"{titled(each.name)}: {' '.join(cut(each.value, 150).split())}" for each in shown)
-    told = ", ".join(pairs)
-    return told if len(told) <= limit else f"{told[: limit - 1]}…"
-
-
-def _argument(name: str, value: JsonValue, *, default: bool = False) -> Argument:
-    """One argument of a call, or one thing that it depends on."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
-    if isinstance(value, float) and whole and str(value) != "-0.0":
-        value = int(value)
-    shown_name, odd_name = visible(name)
-    shown, odd = visible(_spelled(covered(value, by=MASK, name=name)))
-    odd = odd or odd_name or visible(_spelled(value))[1]
-    return Argument(name=shown_name, value=shown, deceiving=odd, default=default)
-
-
-def _worded(text: str) -> str:
-    """A text as it is; one that reads like another value, or begins with a blank, is quoted."""
-    quoted = not text.strip() or ("\n" not in text and text != text.strip())
-    return json.dumps(text, ensure_ascii=False) if quoted else option_value(text)
-
-
-def _spelled(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return _worded(value)
-    nested = isinstance(value, dict | list)
-    return json.dumps(value, ensure_ascii=False, indent=2) if nested else json.dumps(value)
-
-
-def _parts(argument: Argument, name: str, value: str) -> list[Block]:
+def _parts(each: Argument, name: str, value: str) -> list[Block]:
     """The parts of a block that show an argument, by as much as is shown of its name and value."""
-    default = " (default)" if argument.default else ""
-    bold = said(f"{titled(name)}{default}: ", bold=True)
-    if argument.long:
-        return [section(bold), preformatted(value)]
-    return [section(bold, said(value + "\n"))]
+    title = replace(each, name=name).title
+    return named(title, value, boxed=each.long, instead=each.instead)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +136,7 @@ def told(approval: Approval) -> Told:
 def arguments(approval: Approval) -> list[Argument]:
     """All arguments of a call, in order; those that are secret only by name."""
     return [
-        _argument(
+        argument(
             name,
             HIDDEN if name in approval.secrets else value,
             default=name in approval.defaults,
@@ -213,10 +152,10 @@ def _ordered(approval: Approval) -> list[tuple[str, JsonValue]]:
 
 
 def values(approval: Approval) -> dict[str, str]:
-    """The beginning of each value by the argument's name, in one line, without secret ones."""
+    """Each value by the argument's name, in one line, without secret ones."""
     pairs = zip(_ordered(approval), arguments(approval), strict=True)
     return {
-        name: cut(" ".join(each.value.split()), LINE_LIMIT)
+        name: " ".join(each.value.split())
         for (name, _), each in pairs
         if name not in approval.secrets and MASK not in each.value
     }
@@ -224,8 +163,12 @@ def values(approval: Approval) -> dict[str, str]:
 
 def depends_on(approval: Approval) -> list[Argument]:
     """What a call depends on besides its arguments, without the values of secret ones."""
-    found = [_argument(name, value) for name, value in approval.precondition.items()]
-    return [replace(each, value=concealed(approval, each.value)) for each in found]
+    found = [argument(name, value) for name, value in approval.precondition.items()]
+    told = [concealed(approval, each.value) for each in found]
+    return [
+        each if each.value == value else replace(each, value=value, instead=None)
+        for each, value in zip(found, told, strict=True)
+    ]
 
 
 def summary(approval: Approval) -> Block:

@@ -7,12 +7,10 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
-from bot.secrets import masked, named_secrets
+from bot.secrets import MASK, masked, named_secrets
 
 HIDDEN = "••••••"
 """What stands for the value of a secret argument."""
-MASK = "••• masked •••"
-"""What stands for a part of a text that looks like a password or a key."""
 SHORTEST, LONG_ENOUGH = 3, 8
 """Characters of a secret that is hidden in texts at all, and inside other words as well."""
 

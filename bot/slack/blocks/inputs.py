@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from typing import cast
 
@@ -9,7 +10,7 @@ from pydantic import JsonValue
 
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
-from bot.secrets import masked
+from bot.secrets import covered
 from bot.slack.blocks.fields import Field, Schema, fields, mapping
 from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain
@@ -39,7 +40,7 @@ def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
 
 
 def _input(field: Field, *, block_id: str, modal: bool) -> Block:
-    element = _element(field, modal=modal)
+    element = _element(field if _may_be_shown(field) else replace(field, initial=None), modal=modal)
     begins = any(key.startswith("initial") for key in element)
     typed = element["type"] == "plain_text_input"
     told = hint(
@@ -56,6 +57,12 @@ def _input(field: Field, *, block_id: str, modal: bool) -> Block:
         "optional": field.optional,
     }
     return block | ({"hint": plain(told)} if told else {})
+
+
+def _may_be_shown(field: Field) -> bool:
+    """Whether nothing of what it begins with looks like a secret, by its name or its label."""
+    names = (field.name, field.title)
+    return all(covered(field.initial, name=name) == field.initial for name in names)
 
 
 def _choices(schema: Schema) -> Sequence[JsonValue]:
@@ -153,7 +160,7 @@ def _typed(field: Field) -> Block:
     text = "" if initial in (None, "") else _text_of(schema, initial)
     many = long or "\n" in text
     element: Block = {"type": "plain_text_input", "multiline": many, "max_length": limit}
-    plainly = len(text) <= limit and visible(masked(text)) == (text, False)
+    plainly = len(text) <= limit and visible(text) == (text, False)
     return element | ({"initial_value": text} if text and plainly else {})
 
 

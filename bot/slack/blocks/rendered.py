@@ -116,6 +116,21 @@ def said(text: str, *, bold: bool = False) -> Block:
     return piece | ({"style": {"bold": True}} if bold else {})
 
 
+def named(
+    name: str, value: str, *, boxed: bool = False, instead: Block | None = None
+) -> list[Block]:
+    """The parts that show a value of any origin under its bold name, `boxed` in a box of its own.
+
+    `instead` is a piece that shows the value better than its text.
+    """
+    bold = said(f"{name}: ", bold=True)
+    if boxed:
+        return [section(bold), preformatted(value)]
+    if instead:
+        return [section(bold, instead, said("\n"))]
+    return [section(bold, said(f"{value}\n"))]
+
+
 def user(person: str) -> Block:
     """A mention inside a rich_text block; what is no id of a person is only named."""
     if _PERSON.fullmatch(person):

@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from agents import Event
 from bot.approvals.request import Approval
-from bot.secrets import covered
-from bot.slack.blocks.arguments import EXACT
-from bot.slack.blocks.concealed import MASK, concealed
+from bot.secrets import MASK, covered
+from bot.slack.blocks.concealed import concealed
 from bot.slack.blocks.rendered import listed
+from bot.slack.blocks.values import number
 from bot.slack.text import cut, titled
 
 ALL_LIMIT = 900
@@ -69,12 +69,10 @@ def _word(value: JsonValue, hide: Hide) -> str:
             return "Yes" if value else "No"
         case str():
             return _text(hide(value).strip())
-        case float() if value.is_integer() and abs(value) < EXACT:
-            return str(int(value))
-        case dict() | list():
-            return _several(value, hide)
+        case int() | float():
+            return number(value)
         case _:
-            return str(value)
+            return _several(value, hide)
 
 
 def _several(value: dict[str, JsonValue] | list[JsonValue], hide: Hide) -> str:

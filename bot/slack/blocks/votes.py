@@ -2,7 +2,8 @@
 
 from bot.approvals.request import Approval, against
 from bot.approvals.terms import newest
-from bot.slack.blocks.rendered import Block, paragraph, rich, said, section, user
+from bot.slack.blocks.concealed import concealed
+from bot.slack.blocks.rendered import Block, named, rich, said, section, user
 from bot.slack.text import cut, visible
 
 REASON_LIMIT = 1_000
@@ -14,12 +15,11 @@ def reasons(approval: Approval) -> list[Block]:
     """What those said who are against it; with their names, unless the outcome has the only one."""
     votes = newest(approval.votes).values()
     told = [(vote.person, vote.reason) for vote in votes if not vote.confirmed and vote.reason]
+    safe = [(person, visible(concealed(approval, reason))[0]) for person, reason in told]
     alone = approval.status == "rejected" and len(against(approval)) == 1
     return [
-        paragraph(cut(f"Reason: {visible(reason)[0]}", REASON_LIMIT))
+        rich(*named("Reason", cut(words, REASON_LIMIT)))
         if alone
-        else rich(
-            section(user(person), said(cut(f" is against it: {visible(reason)[0]}", REASON_LIMIT)))
-        )
-        for person, reason in told[-VOTES_LIMIT:]
+        else rich(section(user(person), said(cut(f" is against it: {words}", REASON_LIMIT))))
+        for person, words in safe[-VOTES_LIMIT:]
     ]

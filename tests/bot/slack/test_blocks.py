@@ -167,7 +167,7 @@ def test_an_open_card_says_all_a_decision_needs() -> None:
             id="nor in the rules",
         ),
         pytest.param({"args": {}}, "It takes no arguments.", id="no arguments"),
-        pytest.param({"args": {"note": ""}}, '""', id="an empty text is shown as one"),
+        pytest.param({"args": {"note": ""}}, "\nempty\n", id="an empty text is called so"),
     ],
 )
 def test_terms(given: dict[str, Any], told: str) -> None:

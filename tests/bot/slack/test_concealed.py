@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from bot.approvals.kin import Difference, Kin
+from bot.secrets import MASK
 from bot.slack import blocks
 from bot.slack.blocks import views
 from bot.slack.blocks.arguments import values
-from bot.slack.blocks.concealed import MASK, concealed
+from bot.slack.blocks.concealed import concealed
 from bot.slack.blocks.lists import item
 from tests.bot.slack.samples import NOW, approval
 from tests.bot.slack.test_blocks import CLICK, shown

@@ -233,10 +233,14 @@ def test_what_is_wrong_is_said_at_its_field(wrong: Any, expected: Any):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("5", 5), ("null", None), ("[]", []), ('""', ""), ("true", True), ("{}", {}), ("1e5", 1e5)],
+    [
+        *(("null", None), ("[]", []), ('""', ""), ("true", True), ("{}", {}), ("1e5", 1e5)),
+        *(("nothing", None), ("none", []), ("empty", ""), ("Yes", True), ("No", False)),
+        *(("none", {}), ('"Yes"', "Yes"), ("a, b", ["a, b"]), ("Bo ", "Bo")),
+    ],
 )
 def test_a_text_does_not_look_like_another_value(text: str, value: Any):
-    """The text 5 and the number 5 are told apart, in arguments and in choices."""
+    """Our words for a value, and a text that says the same, are told apart."""
     (one,), (other,) = (arguments(approval(args={"x": each})) for each in (text, value))
     assert one.value != other.value
 

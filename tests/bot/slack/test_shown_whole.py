@@ -9,10 +9,11 @@ import pytest
 from bot.approvals.kin import ALONE, Difference, Kin
 from bot.approvals.request import Approval
 from bot.approvals.terms import Vote
+from bot.secrets import MASK
 from bot.slack import blocks
 from bot.slack.blocks import views
 from bot.slack.blocks.card import around
-from bot.slack.blocks.concealed import MASK, concealed, retold
+from bot.slack.blocks.concealed import concealed, retold
 from bot.slack.validate import view_problems
 from tests.bot.slack.samples import ANA, MAX, NOW, approval
 from tests.bot.slack.test_blocks import CLICK, actions, shown, strings
