@@ -52,6 +52,11 @@ def complete(blocks: list[JsonObject], new_id: Callable[[], str]) -> list[JsonOb
     return [_complete_block(block, new_id) for block in blocks]
 
 
+def asks(message: JsonObject) -> bool:
+    """Whether a message has buttons."""
+    return any(block["type"] == "actions" for block in message.get("blocks", []))
+
+
 def full_text(message: JsonObject) -> str:
     """Everything one can read in a message or a view: its text, and every text in its blocks."""
     parts = [message.get("text", ""), *_texts(message.get("title")), *_texts(message.get("blocks"))]

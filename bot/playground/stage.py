@@ -19,7 +19,7 @@ from typing import Any
 from agents import Ticket
 from bot.embedded import EmbeddedStore
 from bot.playground.local_slack import LocalSlack
-from bot.playground.messages import full_text
+from bot.playground.messages import asks, full_text
 from bot.playground.people import BOT
 from bot.playground.run import BotProcess, environment, free_port
 from bot.slack.validate import JsonObject
@@ -91,7 +91,7 @@ class Stage:
 
         def found() -> JsonObject | None:
             newest = self.slack.workspace.channels[card["channel"]].messages[card["ts"]]
-            return newest if words in full_text(newest) and not _buttons(newest) else None
+            return newest if words in full_text(newest) and not asks(newest) else None
 
         message = await self.seen(f"the card says {words!r} and has no buttons", found)
         self.line("card", _ending(message), where="approvals")
@@ -185,7 +185,7 @@ class Stage:
         """The newest message of the bot that has these words and was not told yet."""
         for message in reversed(messages):
             by_bot = message["user"] == BOT.id and message["ts"] not in self.told
-            if by_bot and words in full_text(message) and (not buttons or _buttons(message)):
+            if by_bot and words in full_text(message) and (not buttons or asks(message)):
                 self.told.add(message["ts"])
                 return message
         return None
@@ -208,10 +208,6 @@ async def stage(open_tickets: OpenTickets) -> AsyncGenerator[Stage]:
         await asyncio.gather(bot.start(), clock.start())
         tickets = await stack.enter_async_context(open_tickets(store.url))
         yield Stage(slack, bot, clock, ledger, tickets)
-
-
-def _buttons(message: JsonObject) -> bool:
-    return any(block["type"] == "actions" for block in message.get("blocks", []))
 
 
 def _ending(message: JsonObject) -> str:

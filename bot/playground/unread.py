@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.playground.channels import Channel, is_reply
+from bot.playground.messages import asks
 from bot.playground.people import Person
 from bot.playground.workspace import Workspace
 from bot.slack.checks import JsonObject
@@ -25,7 +26,7 @@ def unread(workspace: Workspace, person: Person, read: Mapping[str, float]) -> d
         if person.id in channel.members:
             new = list(_new(channel, person, read.get(channel.id, 0.0)))
             mine = [each for each in new if _is_for(person, channel, each)]
-            cards = [each for each in mine if not is_reply(each) and _asks(each)]
+            cards = [each for each in mine if not is_reply(each) and asks(each)]
             if new:
                 found[channel.id] = News(len(new), len(mine), len(cards))
     return found
@@ -48,9 +49,5 @@ def _is_for(person: Person, channel: Channel, message: JsonObject) -> bool:
     follows = person.id in (parent.get("user"), *parent.get("reply_users", []))
     mentioned = f"<@{person.id}>" in message["text"]
     return (follows and is_reply(message)) or (
-        mentioned and ("edited" not in message or _asks(message))
+        mentioned and ("edited" not in message or asks(message))
     )
-
-
-def _asks(message: JsonObject) -> bool:
-    return any(block["type"] == "actions" for block in message.get("blocks", []))
