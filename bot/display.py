@@ -138,7 +138,9 @@ class Display:
         if at_home or (approval.status == "pending") == (kind in AFTERWARDS):
             return Message(under, [])
         by = str(post.body.get("by") or "")
-        return Message(under, [prompt(approval, kind=kind, by=by)])
+        named = post.body.get("people")
+        people = [*map(str, named)] if isinstance(named, list) else []
+        return Message(under, [prompt(approval, kind=kind, by=by, people=people)])
 
     def _under(self, approval: Approval, post: Post) -> Thread:
         """The thread below a card: Slack takes replies to a thread's first message only.

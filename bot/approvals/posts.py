@@ -4,8 +4,12 @@ Cards and the line in the requester's thread name their approval only: whoever r
 the stored record, so a message is always a view of it.
 """
 
+from collections.abc import Iterable
+
+from pydantic import JsonValue
+
 from agents import Post
-from bot.approvals.request import Approval, Copy
+from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.terms import is_person
 from bot.turns import Thread
 
@@ -66,8 +70,13 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
         made.append(("reminder", f"r{after.reminded}"))
     if after.escalated > before.escalated:
         made.append(("escalation", f"e{after.escalated}"))
+    people = {"escalation": [*_come_in(after.escalations[before.escalated : after.escalated])]}
     under = tuple(
-        Post(id=f"{copy.post}@{mark}", body={"kind": kind, "approval": after.id}, after=copy.post)
+        Post(
+            id=f"{copy.post}@{mark}",
+            body={"kind": kind, "approval": after.id, "people": [*people.get(kind, ())]},
+            after=copy.post,
+        )
         for kind, mark in made
         for copy in before.copies
     )
@@ -80,10 +89,19 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
 
 def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
     """Under each card but those of people who were let go: that others may decide as well now."""
-    body = {"kind": "succession", "approval": after.id}
+    named = (name for name in after.heirs if is_person(name) and name not in before.heirs)
+    more = (person for person in after.policy.approvers if person not in before.policy.approvers)
+    people: list[JsonValue] = [*dict.fromkeys((*named, *more))]
+    body = {"kind": "succession", "approval": after.id, "people": people}
     there = [c for c in before.copies if not is_person(c.channel) or _asked(after, c.channel)]
     mark = f"h{after.rev}"
     return tuple(Post(id=f"{c.post}@{mark}", body={**body}, after=c.post) for c in there)
+
+
+def _come_in(escalations: Iterable[Escalation]) -> Iterable[str]:
+    """Who is behind the names that may decide as well now, as far as that is known; once each."""
+    found = (name for each in escalations for name in (each.people or each.names))
+    return dict.fromkeys(found)
 
 
 def _asked(approval: Approval, person: str) -> bool:

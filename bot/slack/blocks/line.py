@@ -1,6 +1,6 @@
 """The line under a request: who was asked, and then what became of it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from bot.approvals.button import encode
 from bot.approvals.request import Again, Approval, differ, late, leading, voted
@@ -29,12 +29,12 @@ NAMES_LIMIT = 400
 NOBODY = "Nobody could be asked; it waits all the same"
 
 
-def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
+def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str] = ()) -> Rendered:
     """The line under a card that brings it to mind; for an `escalation` to others as well.
 
     `succession` says that default approvers stand in, `moved_on` that somebody, `by`, wrote where
     it was asked; `ruling` that it was taken out of people's hands, `superseded` that votes on it do
-    not count for the newer request.
+    not count for the newer request. `people` are those behind the names that come in.
     """
     until = f" until {moment(approval.deadline)}" if approval.deadline else ""
     if kind == "moved_on":
@@ -43,10 +43,12 @@ def prompt(approval: Approval, *, kind: str, by: str = "") -> Rendered:
         policy = approval.policy
         told = f":rotating_light: {quietly(policy.approvers, policy.notified)}: {outcome(approval)}"
     elif kind == "escalation" and approval.escalated:
-        names = approval.escalations[approval.escalated - 1].names
-        told = f"{mentions(names)} may decide this as well now{until}."
+        latest = approval.escalations[approval.escalated - 1]
+        names = mentions(people or latest.people or latest.names)
+        told = f"{names} may decide this as well now{until}."
     elif kind == "succession" and approval.heirs:
-        told = f"Too few of those who were asked may still decide: {mentions(approval.heirs)}"
+        names = mentions(people or approval.heirs)
+        told = f"Too few of those who were asked may still decide: {names}"
         told = f"{told} may decide this as well now{until}."
     elif kind == "superseded":
         people = mentions(tuple(newest(approval.votes)))
