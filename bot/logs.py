@@ -20,6 +20,7 @@ Event = Literal[
     "turn.ingested",
     "turn.duplicate",
     "turn.busy",
+    "turn.left",
     "turn.started",
     "turn.finished",
     "turn.failed",

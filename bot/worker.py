@@ -29,6 +29,7 @@ from bot.approvals.request import Approval
 from bot.guide import Fixed
 from bot.index import Claim, Index
 from bot.outbox import Debt, Outbox
+from bot.tries import Tries
 
 GRACE = 15.0
 """Seconds that turns in hand are left to end in after SIGTERM; the platform kills after 30."""
@@ -44,6 +45,11 @@ TRIES = 3
 """How often a turn that the store left alone goes on, before it is put off for a whole lease."""
 GIVE_UP = 6
 """After so many failures in a row a turn is given up."""
+AWAY = 300.0
+"""Seconds that what is put to an agent this process does not have is left to those that have it:
+while a release takes over from another one, or is taken back."""
+AWAY_AGAIN = 10.0
+"""Seconds until such a session is looked at again; longer each time."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
 
 
@@ -143,6 +149,7 @@ class Worker:
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
         self._failures: dict[SessionKey, int] = {}
         self._met: dict[SessionKey, int] = {}
+        self._strange = Tries()
         self._stopping = asyncio.Event()
 
     async def run(self, stopping: asyncio.Event, *, grace: float = GRACE) -> None:
@@ -283,10 +290,26 @@ class Worker:
                 debt = await self._outbox.debt(held)
                 await self._secretary.prepare(key, debt.approvals)
                 await debt.pay()
-                await self._serve(runner, held, debt)
-                await self._give_back(held, claim, pause=debt.again)
+                others = self._left_to_others(runner, held)
+                if others is None:
+                    await self._serve(runner, held, debt)
+                pauses = [each for each in (others, debt.again) if each is not None]
+                await self._give_back(held, claim, pause=min(pauses, default=None))
         finally:
             self._secretary.forget(key)
+
+    def _left_to_others(self, runner: Runner, held: Held) -> float | None:
+        """Seconds for which only a process that has the agent may go on; None when this one may."""
+        if runner is not self._farewell or runner.rests(held):
+            return None
+        now, what = time.monotonic(), held.next_entry or str(held.version)
+        self._strange.forget(now)
+        tried = self._strange.failed(held.key, what, now=now)
+        if now - tried.first < AWAY:
+            logs.warning("turn.left", agent=held.key.app)
+            return tried.pause(AWAY_AGAIN)
+        self._strange.over(held.key, what)
+        return None
 
     async def _serve(self, runner: Runner, held: Held, debt: Debt) -> None:
         """Work off the inbox; what each stored event owes is paid before the next step."""

@@ -15,10 +15,8 @@ from agents.runtime import gate
 from agents.runtime.agent import TRANSFER
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
-from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
+from agents.runtime.confirmation import ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, ToolContext
-from agents.runtime.differences import differences
-from agents.runtime.digest import bare
 from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed, Unsettled
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained, ours
@@ -45,6 +43,11 @@ SETTLE = 20.0
 What a process was sending when it stopped may arrive after another one took over, and a body in a
 thread goes on until its process is killed: 15 seconds after it gave its sessions back.
 """
+ABSENT = 300.0
+"""Seconds that a call whose tool is not here is left to those that have it: while a release takes
+over from another one, or is taken back."""
+ABSENT_AGAIN = 10.0
+"""Seconds until such a call is looked at again; longer each time."""
 AT_ONCE = 16
 """Calls of a batch that are under way at once: one batch leaves threads for all other sessions."""
 Response = dict[str, JsonValue]
@@ -166,6 +169,7 @@ class Calling:
     async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
         if tool is None:
+            await self._left_to_others()
             return self._lost() if self.interrupted else self._answered(await self._missing())
         nested = self.agent.nested(call.name)
         if nested is not None and call.status == "entered":
@@ -180,6 +184,19 @@ class Calling:
             gone = gate.changed(call.name, unsure=self._unsure)
             return self._answered(gone if call.question else bound.response)
         return await self._judged(tool, bound)
+
+    async def _left_to_others(self) -> None:
+        """Leave a call that was let in to a process that has its tool; raises Unsettled."""
+        if self.held.permit is None or not (self.call.question or self.interrupted):
+            return
+        step = f"{self.call.id}:absent"
+        waited = self.held.waited(step)
+        if waited is None:
+            with ours():
+                await self.held.commit(looked={step: self.held.now})
+        since = waited or 0.0
+        if since < ABSENT:
+            raise self.held.unsettled(min(max(since, ABSENT_AGAIN), ABSENT - since))
 
     async def _missing(self) -> Response:
         """What the model reads about a tool that is not there."""
@@ -242,86 +259,23 @@ class Calling:
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
         again, audit = await self._leave()
-        if call.question:
-            stopped = await self._stopped(tool, bound, call.question, why=again)
-            if stopped is not None:
-                return stopped
-        started = await self._start(
-            self.step, digest=self.questions.digest(tool, bound), audit=audit
-        )
-        return await self._permitted(tool, bound, started)
-
-    async def _start(self, step: str, **more: Any) -> Started:
-        """Ask the slot for leave to begin a step of this call."""
-        held, call = self.held, self.call
+        if asked := call.question:
+            now = await self.questions.current(tool, bound, asked)
+            if again or now.digest != asked.digest:
+                changes = [*filter(None, [again]), *gate.differences(asked, now)]
+                return self._outcome_of(self.questions.anew(now, changes=changes))
         start = Start(
-            fence=held.fence,
+            fence=self.held.fence,
             cid=call.id,
-            step=step,
+            step=self.step,
             request=call.request,
-            recorded=held.permit is not None,
-            **more,
+            digest=self.questions.digest(tool, bound),
+            recorded=permit is not None,
+            audit=audit,
         )
         with ours():
-            started = await held.slot.start_call(held.key, start)
-        if started.kind in ("go", "again") and time.monotonic() > held.until:
-            # Stopped meanwhile: another process has looked whether it happened.
-            raise SessionConflict("the lease ran out before the body began")
-        return started
-
-    async def _stopped(
-        self, tool: Tool, bound: Bound, asked: Question, *, why: str
-    ) -> Outcome | None:
-        """What keeps a call from running as people agreed to it; None when it may start."""
-        other = await self._asked_otherwise(tool, bound, asked)
-        form = other and other.ask
-        if other is not None and (form is None or form.question.unknown):
-            return other
-        now = form.question if form else await self.questions.current(tool, bound, asked)
-        if not (why or now.digest != asked.digest):
-            return None
-        changes = [*filter(None, [why]), *differences(asked, now)]
-        shown = form.shown if form else None
-        return self._outcome_of(self.questions.anew(now, changes=changes, shown=shown))
-
-    async def _asked_otherwise(self, tool: Tool, bound: Bound, asked: Question) -> Outcome | None:
-        """What a body that asks for something else by now asks for, or does without asking.
-
-        None where it is the one that asked, or asks for the same.
-        """
-        if asked.build in ("", tool.build.mark) or asked.unasked:
-            return None
-        if not tool.build.asks:
-            formless = await self.questions.formless(tool, bound, asked)
-            return self._outcome_of(formless) if asked.payload_schema else None
-        step = f"{self.call.id}:{self.call.request}"
-        started = await self._start(step, asking=True)
-        match started.kind:
-            case "done" | "closed":
-                return None
-            case "refused":
-                return self._answered(gate.refused(tool.name, why=started.why, unsure=self._unsure))
-            case "again" if tool.effects == "once":
-                return self._maybe(tool, bound)
-            case "go" | "again":
-                return await self._let_ask(tool, bound, asked, step=step)
-
-    async def _let_ask(
-        self, tool: Tool, bound: Bound, asked: Question, *, step: str
-    ) -> Outcome | None:
-        """What a body of another build asks for; None where that is what people agreed to."""
-        self.context.tool_confirmation = None
-        outcome = await self._ran(tool, bound)
-        self.context.tool_confirmation = self.call.answer
-        if outcome.ask is None:
-            return await self._kept(outcome)
-        self.ran = self.questions.ended = False
-        self._forget()
-        if bare(outcome.ask.question.payload_schema) != bare(asked.payload_schema):
-            return outcome
-        with ours():
-            await self.held.commit(results={step: True})
-        return None
+            started = await self.held.slot.start_call(self.held.key, start)
+        return await self._permitted(tool, bound, started)
 
     async def _leave(self) -> Leave:
         """What those who asked say about the start."""
@@ -334,6 +288,9 @@ class Calling:
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
             case "go" | "again":
+                if time.monotonic() > self.held.until:
+                    # Stopped meanwhile: another process has looked whether it happened.
+                    raise SessionConflict("the lease ran out before the body began")
                 return await self._run(tool, bound)
             case "done":
                 with ours():
@@ -375,9 +332,9 @@ class Calling:
 
         Raises Unsettled for that while, so that whoever works on the session is free meanwhile.
         """
-        waited = self._waited
+        waited = self.held.waited(self.step)
         if waited is not None and waited < SETTLE:
-            raise self._unsettled(SETTLE - waited)
+            raise self.held.unsettled(SETTLE - waited)
         try:
             found = await called(functools.partial(reconcile, self.context.idempotency_key))
         except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
@@ -388,27 +345,14 @@ class Calling:
         with ours():
             await self.held.commit(looked={self.step: self.held.now if waited is None else None})
         if waited is None:
-            raise self._unsettled(SETTLE)
+            raise self.held.unsettled(SETTLE)
         return None
-
-    def _unsettled(self, pause: float) -> Unsettled:
-        return Unsettled(self.held.now + int(pause * 1000), pause=pause)
-
-    @property
-    def _waited(self) -> float | None:
-        """Seconds since the body was looked for in vain; None as well when a clock went back."""
-        now = self.held.now
-        waited = (now - self.held.looked.get(self.step, now + 1)) / 1000
-        return waited if waited >= 0 else None
 
     async def _run(self, tool: Tool, bound: Bound) -> Outcome:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""
         if self.agent.nested(self.call.name) is not None:
             return entered(self.call, bound, user=self.held.user(self.call.invocation))
-        return await self._kept(await self._ran(tool, bound))
-
-    async def _kept(self, outcome: Outcome) -> Outcome:
-        """An outcome, stored while siblings run."""
+        outcome = await self._ran(tool, bound)
         if len(self.held.story.batch(self.call)) > 1:
             kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
             with ours():

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from pydantic import JsonValue
 
-from agents.runtime.errors import SessionBusy, SessionConflict, StoreUnavailable
+from agents.runtime.errors import SessionBusy, SessionConflict, StoreUnavailable, Unsettled
 from agents.runtime.events import Event
 from agents.runtime.messages import heard
 from agents.runtime.shelf import Shelf
@@ -138,6 +138,16 @@ class Held:
     def unstored(self) -> bool:
         """Whether an inbox entry was taken, or something was heard, that is not stored yet."""
         return self._popping or bool(self._heard)
+
+    def waited(self, step: str) -> float | None:
+        """Seconds since a step was looked for in vain; None as well when a clock went back."""
+        now = self.now
+        waited = (now - self.looked.get(step, now + 1)) / 1000
+        return waited if waited >= 0 else None
+
+    def unsettled(self, pause: float) -> Unsettled:
+        """What says that the session is given back for `pause` seconds."""
+        return Unsettled(self.now + int(pause * 1000), pause=pause)
 
     async def take(self) -> bool:
         """Take the oldest inbox entry into the story; False when there is none."""
@@ -300,7 +310,7 @@ class Held:
     def _looks(
         self, looked: Mapping[str, int | None], *, over: Collection[str]
     ) -> dict[str, Json | None]:
-        gone = {step: None for step in self.looked if step.removesuffix(":ask") in over}
+        gone = {step: None for step in self.looked if step.partition(":")[0] in over}
         told = {**looked, **gone}
         kept = {**self.looked, **told}
         self.looked = {step: at for step, at in kept.items() if at is not None}

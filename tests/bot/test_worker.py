@@ -63,8 +63,9 @@ async def test_a_message_during_a_turn_is_answered_after_it(river: River):
         await river.hears("first", "second")
 
 
-async def test_a_turn_is_three_round_trips(river: River):
+async def test_a_turn_is_three_round_trips(river: River, monkeypatch):
     """Begun, stored, and given back with what was posted, while the next one is claimed."""
+    monkeypatch.setattr(worker_module, "AWAY", 0.0)
 
     async def served(turns: int) -> None:
         for n in range(turns):
@@ -123,8 +124,10 @@ async def test_what_nobody_expected_is_logged_and_tried_again(river: River, capl
     assert "turn.failed" in caplog.messages
 
 
-async def test_the_session_of_an_agent_that_is_gone_is_told_so(river: River):
+async def test_the_session_of_an_agent_that_is_gone_is_told_so(river: River, monkeypatch):
     """After a deploy without the agent its threads hear that, and nothing loops."""
+    monkeypatch.setattr(worker_module, "AWAY", 0.3)
+    monkeypatch.setattr(worker_module, "AWAY_AGAIN", 0.1)
     await river.ask()
     async with river.worker(ScriptedModel([]), name="another"):
         await river.hears(GONE)
@@ -132,6 +135,31 @@ async def test_the_session_of_an_agent_that_is_gone_is_told_so(river: River):
     assert view
     assert view.inbox == 0
     assert await river.index.claim(1, lease=1000) == []
+
+
+async def owe(river: River, **body: Any) -> None:
+    """Have the session owe a post in its thread."""
+    place = {"channel": river.thread.channel, "thread_ts": river.thread.ts}
+    await river.slot.apply(river.key, state={}, create=True)
+    begun = await river.slot.begin(river.key, owner="test", lease=1000)
+    owed = Companions(posts=[Post(id="owed", body={**place, **body})])
+    commit = Commit(id="c", fence=begun.fence, version=begun.version, companions=owed)
+    await river.slot.commit(river.key, commit)
+    await river.slot.release(river.key, begun.fence)
+
+
+async def test_what_is_owed_in_the_session_of_another_release_is_posted(river: River):
+    """A process without the agent says what was to be said, and leaves what is asked to others."""
+    await owe(river, kind="answer", text="said before")
+    await river.ask()
+    async with river.worker(ScriptedModel([]), name="another"):
+        await river.hears("said before")
+    view = await river.slot.read(river.key)
+    assert view
+    assert view.inbox == 1
+    async with river.worker(ScriptedModel(["here I am"])):
+        await river.index.send(river.index.ring(river.key))
+        await river.hears("said before", "here I am")
 
 
 async def test_a_session_in_other_hands_waits(river: River):
@@ -197,13 +225,7 @@ async def test_a_post_that_cannot_be_shown_ends_no_session(river: River, monkeyp
     """It is said that there was more to say, and what is asked next is answered as ever."""
     monkeypatch.setattr("bot.outbox.NEWER", 0.0)
     monkeypatch.setattr("bot.outbox.MENDED_AGAIN", 0.05)
-    place = {"channel": river.thread.channel, "thread_ts": river.thread.ts}
-    await river.slot.apply(river.key, state={}, create=True)
-    begun = await river.slot.begin(river.key, owner="test", lease=1000)
-    owed = Companions(posts=[Post(id="bad", body={**place, **body})])
-    commit = Commit(id="c", fence=begun.fence, version=begun.version, companions=owed)
-    await river.slot.commit(river.key, commit)
-    await river.slot.release(river.key, begun.fence)
+    await owe(river, **body)
     await river.ask()
     async with river.worker(ScriptedModel(["hello"])):
         await river.slack.wait_for(lambda: sorted(river.said()) == sorted([NOT_SHOWN, "hello"]))

@@ -16,7 +16,8 @@ from agents import (
     Slot,
     ToolContext,
 )
-from agents.runtime.errors import TurnFailed
+from agents.runtime import calling
+from agents.runtime.errors import TurnFailed, Unsettled
 from agents.runtime.slot.port import Decide
 from agents.runtime.testing import ScriptedModel, call
 from bot.approvals.decide import decide
@@ -177,13 +178,29 @@ async def test_a_build_that_changed_the_tool(office: Office, build: str, words, 
     assert len(office.payments.paid) == 1
 
 
-async def test_a_tool_that_is_gone(office: Office):
+async def test_a_tool_that_is_gone(office: Office, monkeypatch):
     """An approved call of a tool that a deploy took away does not run, and nothing breaks."""
+    monkeypatch.setattr(calling, "ABSENT", 0.0)
     await office.decides()
     office.deploy(None)
     await office.serve()
     (first,) = await office.approvals()
     assert (first.status, office.payments.paid) == ("void", [])
+
+
+async def test_a_tool_that_another_release_has(office: Office):
+    """Its call is left to that release for some minutes, again and again, and runs there once."""
+    await office.decides()
+    office.deploy(None)
+    pauses: list[float] = []
+    for _ in range(3):
+        with pytest.raises(Unsettled) as busy:
+            await office.serve()
+        pauses.append(busy.value.pause)
+    assert all(0 < pause <= calling.ABSENT for pause in pauses)
+    office.deploy(office.payments.old)
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]
 
 
 async def test_rolled_back_it_runs(office: Office):
