@@ -15,8 +15,10 @@ from agents.runtime import gate
 from agents.runtime.agent import TRANSFER
 from agents.runtime.agent_tool import entered, left
 from agents.runtime.arguments import Bound, Unfit
-from agents.runtime.confirmation import ToolConfirmation, rejection, verdict
+from agents.runtime.confirmation import Question, ToolConfirmation, rejection, verdict
 from agents.runtime.context import ConfirmationRequest, ToolContext
+from agents.runtime.differences import differences
+from agents.runtime.digest import bare
 from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed, Unsettled
 from agents.runtime.events import EventActions
 from agents.runtime.foreign import contained, ours
@@ -259,23 +261,86 @@ class Calling:
         if tool.effects == "none" and call.request is None:
             return await self._run(tool, bound)
         again, audit = await self._leave()
-        if asked := call.question:
-            now = await self.questions.current(tool, bound, asked)
-            if again or now.digest != asked.digest:
-                changes = [*filter(None, [again]), *gate.differences(asked, now)]
-                return self._outcome_of(self.questions.anew(now, changes=changes))
+        if call.question:
+            stopped = await self._stopped(tool, bound, call.question, why=again)
+            if stopped is not None:
+                return stopped
+        started = await self._start(
+            self.step, digest=self.questions.digest(tool, bound), audit=audit
+        )
+        return await self._permitted(tool, bound, started)
+
+    async def _start(self, step: str, **more: Any) -> Started:
+        """Ask the slot for leave to begin a step of this call."""
+        held, call = self.held, self.call
         start = Start(
-            fence=self.held.fence,
+            fence=held.fence,
             cid=call.id,
-            step=self.step,
+            step=step,
             request=call.request,
-            digest=self.questions.digest(tool, bound),
-            recorded=permit is not None,
-            audit=audit,
+            recorded=held.permit is not None,
+            **more,
         )
         with ours():
-            started = await self.held.slot.start_call(self.held.key, start)
-        return await self._permitted(tool, bound, started)
+            started = await held.slot.start_call(held.key, start)
+        if started.kind in ("go", "again") and time.monotonic() > held.until:
+            # Stopped meanwhile: another process has looked whether it happened.
+            raise SessionConflict("the lease ran out before the body began")
+        return started
+
+    async def _stopped(
+        self, tool: Tool, bound: Bound, asked: Question, *, why: str
+    ) -> Outcome | None:
+        """What keeps a call from running as people agreed to it; None when it may start."""
+        other = await self._asked_otherwise(tool, bound, asked)
+        form = other and other.ask
+        if other is not None and (form is None or form.question.unknown):
+            return other
+        now = form.question if form else await self.questions.current(tool, bound, asked)
+        if not (why or now.digest != asked.digest):
+            return None
+        changes = [*filter(None, [why]), *differences(asked, now)]
+        shown = form.shown if form else None
+        return self._outcome_of(self.questions.anew(now, changes=changes, shown=shown))
+
+    async def _asked_otherwise(self, tool: Tool, bound: Bound, asked: Question) -> Outcome | None:
+        """What a body that asks for something else by now asks for, or does without asking.
+
+        None where it is the one that asked, or asks for the same.
+        """
+        if asked.build in ("", tool.build.mark) or asked.unasked:
+            return None
+        if not tool.build.asks:
+            formless = await self.questions.formless(tool, bound, asked)
+            return self._outcome_of(formless) if asked.payload_schema else None
+        step = f"{self.call.id}:{self.call.request}"
+        started = await self._start(step, asking=True)
+        match started.kind:
+            case "done" | "closed":
+                return None
+            case "refused":
+                return self._answered(gate.refused(tool.name, why=started.why, unsure=self._unsure))
+            case "again" if tool.effects == "once":
+                return self._maybe(tool, bound)
+            case "go" | "again":
+                return await self._let_ask(tool, bound, asked, step=step)
+
+    async def _let_ask(
+        self, tool: Tool, bound: Bound, asked: Question, *, step: str
+    ) -> Outcome | None:
+        """What a body of another build asks for; None where that is what people agreed to."""
+        self.context.tool_confirmation = None
+        outcome = await self._ran(tool, bound)
+        self.context.tool_confirmation = self.call.answer
+        if outcome.ask is None:
+            return await self._kept(outcome)
+        self.ran = self.questions.ended = False
+        self._forget()
+        if bare(outcome.ask.question.payload_schema) != bare(asked.payload_schema):
+            return outcome
+        with ours():
+            await self.held.commit(results={step: True})
+        return None
 
     async def _leave(self) -> Leave:
         """What those who asked say about the start."""
@@ -288,9 +353,6 @@ class Calling:
     async def _permitted(self, tool: Tool, bound: Bound, started: Started) -> Outcome | None:
         match started.kind:
             case "go" | "again":
-                if time.monotonic() > self.held.until:
-                    # Stopped meanwhile: another process has looked whether it happened.
-                    raise SessionConflict("the lease ran out before the body began")
                 return await self._run(tool, bound)
             case "done":
                 with ours():
@@ -352,7 +414,10 @@ class Calling:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""
         if self.agent.nested(self.call.name) is not None:
             return entered(self.call, bound, user=self.held.user(self.call.invocation))
-        outcome = await self._ran(tool, bound)
+        return await self._kept(await self._ran(tool, bound))
+
+    async def _kept(self, outcome: Outcome) -> Outcome:
+        """An outcome, stored while siblings run."""
         if len(self.held.story.batch(self.call)) > 1:
             kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
             with ours():
