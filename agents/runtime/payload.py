@@ -6,7 +6,7 @@ without the class it came from.
 
 import contextlib
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from agents.runtime.errors import PayloadError, UsageError
 from agents.runtime.fields import Refused, Schema, read, scalar, wanted
 from agents.runtime.forms import form_of
 from agents.runtime.jsonable import to_json
+from agents.runtime.meaning import meaning, resolved
 
 Payload = Mapping[str, object] | BaseModel | type[BaseModel]
 
@@ -60,10 +61,14 @@ def _is_model(payload: object) -> bool:
     return isinstance(payload, type) and issubclass(payload, BaseModel)
 
 
-def check(schema: Schema, values: JsonValue) -> dict[str, JsonValue]:
+def check(
+    schema: Schema, values: JsonValue, *, before: Iterable[dict[str, JsonValue]] = ()
+) -> dict[str, JsonValue]:
     """The values as the schema wants them, coerced from what people type; defaults filled in.
 
-    What it returns passes unchanged. Raises PayloadError with a sentence for each field.
+    What others have filled in `before` comes back where these values mean the same, however they
+    are spelled. What it returns passes unchanged. Raises PayloadError with a sentence for each
+    field.
     """
     if values is not None and not isinstance(values, dict):
         raise PayloadError({"payload": "must be an object with the fields asked for"})
@@ -72,7 +77,9 @@ def check(schema: Schema, values: JsonValue) -> dict[str, JsonValue]:
     checked = checking.value(schema, checking.typed(values or {}), path="")
     if problems:
         raise PayloadError(problems)
-    return cast("dict[str, JsonValue]", checked)
+    found = cast("dict[str, JsonValue]", checked)
+    meant = meaning(schema, found, schema)
+    return next((each for each in before if meaning(schema, each, schema) == meant), found)
 
 
 def _object(payload: Mapping[str, object]) -> dict[str, Any]:
@@ -117,7 +124,7 @@ class _Check:
 
     def typed(self, values: dict[str, JsonValue]) -> dict[str, JsonValue]:
         """The values with the lists and objects in them that people typed as text."""
-        fields = _resolved(self.root, self.root).get("properties", {})
+        fields = resolved(self.root, self.root).get("properties", {})
         return {
             name: self._typed(name, fields[name], value)
             if name in fields and isinstance(value, str)
@@ -127,7 +134,7 @@ class _Check:
 
     def _typed(self, name: str, field: Schema, text: str) -> JsonValue:
         """What somebody typed for one field; a text where one is taken as it is."""
-        options = [_resolved(each, self.root) for each in _options(_resolved(field, self.root))]
+        options = [resolved(each, self.root) for each in _options(resolved(field, self.root))]
         kinds = {option.get("type") for option in options}
         structured = [o for o in options if o.get("type") in ("array", "object")]
         if not text.strip():
@@ -148,7 +155,7 @@ class _Check:
     def value(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
         """The value as the schema wants it; one that does not fit is noted, and comes back."""
         try:
-            return self._fitting(_resolved(schema, self.root), value, path=path)
+            return self._fitting(resolved(schema, self.root), value, path=path)
         except Refused as refused:
             self.problems.setdefault(path or "payload", str(refused))
             return value
@@ -175,8 +182,7 @@ class _Check:
         real = [option for option in options if option.get("type") != "null"]
         if len(real) == 1:
             return self.value(real[0], value, path=path)
-        resolved = (_resolved(option, self.root) for option in real)
-        raise Refused("must be " + " or ".join(wanted(option) for option in resolved))
+        raise Refused("must be " + " or ".join(wanted(resolved(o, self.root)) for o in real))
 
     def _fields(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
         if not isinstance(value, dict):
@@ -255,11 +261,3 @@ def _options(schema: Schema) -> list[Schema]:
 def _is_open(schema: Schema) -> bool:
     """Whether a schema takes anything."""
     return not schema.keys() & {"type", "enum", "const", "anyOf", "oneOf", "$ref"}
-
-
-def _resolved(schema: Schema, root: Schema) -> Schema:
-    """The schema with the definition it refers to in its place."""
-    while "$ref" in schema:
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")] | rest
-    return schema

@@ -86,7 +86,6 @@ def weigh(
 ) -> Approval | Outcome:
     """The approval's next record, or the outcome when the decision does not count."""
     payload, problems = _entered(approval, decision)
-    payload = payload and _as_before(approval, payload)
     refusal = policy.refusal(approval, decision.person, decision.act, now=now, payload=payload)
     if refusal is None and decision.act in ("approve", "happened") and _unseen(approval, decision):
         refusal = UNSEEN
@@ -203,26 +202,18 @@ def told(approval: Approval) -> Outcome:
 def _entered(
     approval: Approval, decision: Decision
 ) -> tuple[dict[str, JsonValue] | None, Mapping[str, str]]:
-    """The values that would be approved, and what is wrong with them."""
+    """The values that would be approved, and what is wrong with them.
+
+    They are those of somebody who approved before, where both mean the same.
+    """
     if decision.act != "approve" or approval.payload_schema is None:
         return None, {}
+    voted = [vote.payload for vote in approval.votes if vote.confirmed and vote.payload]
     try:
-        return check_payload(approval.payload_schema, dict(decision.values or {})), {}
+        values = dict(decision.values or {})
+        return check_payload(approval.payload_schema, values, before=voted), {}
     except PayloadError as error:
         return None, error.problems
-
-
-def _as_before(approval: Approval, payload: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """The values of somebody who approved before, where these differ in blanks at an end only.
-
-    Nobody sees those on the card that shows what others entered.
-    """
-    voted = [vote.payload for vote in approval.votes if vote.confirmed and vote.payload]
-    return next((each for each in voted if _trimmed(each) == _trimmed(payload)), payload)
-
-
-def _trimmed(payload: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    return {n: v.strip() if isinstance(v, str) else v for n, v in payload.items()}
 
 
 def _refused(approval: Approval, refusal: Refusal) -> Outcome:

@@ -1,0 +1,90 @@
+"""Pure: what values that people filled in mean, however each of them spelled it.
+
+Two people agree when they mean the same: 10.00 is 10, half past nine in London is half past ten in
+Rome, nobody sees blanks at an end, and choices have no order but the one they were clicked in.
+"""
+
+import contextlib
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, cast
+
+from pydantic import JsonValue
+
+Schema = Mapping[str, Any]
+
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "array": (list,),
+    "object": (dict,),
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "null": (type(None),),
+}
+
+
+def meaning(schema: Schema, value: JsonValue, root: Schema) -> JsonValue:
+    """The one form that all spellings of a value share; the value fits the schema.
+
+    `root` has the definitions that a schema refers to.
+    """
+    schema = _chosen(resolved(schema, root), value, root)
+    if "enum" in schema or "const" in schema:
+        return value
+    match value:
+        case str():
+            return _text(schema, value)
+        case list():
+            return _list(schema, value, root)
+        case dict():
+            return _object(schema, value, root)
+        case _:
+            return value
+
+
+def resolved(schema: Schema, root: Schema) -> Schema:
+    """The schema with the definition it refers to in its place."""
+    while "$ref" in schema:
+        rest = {key: value for key, value in schema.items() if key != "$ref"}
+        schema = root["$defs"][schema["$ref"].removeprefix("#/$defs/")] | rest
+    return schema
+
+
+def _chosen(schema: Schema, value: JsonValue, root: Schema) -> Schema:
+    """Of several options the first that takes a value of this type."""
+    options = [resolved(each, root) for each in schema.get("anyOf") or schema.get("oneOf") or ()]
+    fits = (each for each in options if isinstance(value, TYPES.get(each.get("type", ""), ())))
+    return next(fits, {}) if options else schema
+
+
+def _text(schema: Schema, value: str) -> JsonValue:
+    text = "\n".join(line.rstrip() for line in value.strip().splitlines())
+    with contextlib.suppress(ValueError, InvalidOperation, OverflowError):
+        if schema.get("format") == "decimal":
+            number = Decimal(text)
+            return str(number.normalize()) if number else "0"
+        if schema.get("format") == "date-time":
+            moment = datetime.fromisoformat(text)
+            return (moment.astimezone(UTC) if moment.tzinfo else moment).isoformat()
+    return text or None
+
+
+def _list(schema: Schema, value: list[JsonValue], root: Schema) -> JsonValue:
+    rules = list(schema.get("prefixItems", []))
+    rules += [schema.get("items", {})] * (len(value) - len(rules))
+    found = [meaning(rule, item, root) for rule, item in zip(rules, value, strict=False)]
+    item = resolved(schema.get("items", {}), root)
+    if schema.get("uniqueItems") or ("enum" in item and "prefixItems" not in schema):
+        found.sort(key=lambda each: json.dumps(each, sort_keys=True))
+    return found
+
+
+def _object(schema: Schema, value: dict[str, JsonValue], root: Schema) -> JsonValue:
+    """An object; a field that is left empty is as one that is not there."""
+    known, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
+    rule = cast("Schema", rest if isinstance(rest, dict) else {})
+    found = {name: meaning(known.get(name, rule), each, root) for name, each in value.items()}
+    return {name: each for name, each in found.items() if each is not None or name not in known}
