@@ -139,11 +139,8 @@ async def _playground() -> int:
         slack.connect(f"http://127.0.0.1:{bot.port}{EVENTS}")
         made = _page(slack, bot, mine).application()
         made.add_routes(tickets.routes(LocalTickets(bot.tickets, tenant=TEAM_ID)))
-        try:
-            serving = serve(made, port=settings.port, host="127.0.0.1")
-            port = await stack.enter_async_context(serving)
-        except OSError as error:
-            raise SettingsError(f"PORT: {settings.port} cannot be listened on ({error}).") from None
+        serving = serve(made, port=settings.port, host="127.0.0.1")
+        port = await stack.enter_async_context(serving)
         model = "The rehearsal model, no LLM," if mine.model == REHEARSAL else mine.model
         print(OPEN.format(port=port, model=model), flush=True)
         await bot.run(stopping)

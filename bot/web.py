@@ -11,6 +11,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot import logs
+from bot.errors import SettingsError
 from bot.slack.workspace import socket_address
 
 EVENTS = "/slack/events"
@@ -52,15 +53,25 @@ async def serve(
 ) -> AsyncGenerator[int]:
     """Serve while the block runs; yields the port, which is a free one for 0.
 
-    At the end the requests under way are answered first.
+    At the end the requests under way are answered first. Raises SettingsError where it cannot
+    listen, for somebody else does, say.
     """
     runner = web.AppRunner(made, access_log=None, shutdown_timeout=10.0)
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await _listen(runner, host, port)
         yield runner.addresses[0][1]
     finally:
         await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except OSError as error:
+        why = str(error).rpartition(": ")[2]
+        told = f"{host}:{port} cannot be listened on ({why})"
+        raise SettingsError(f"PORT or COUNTERSIGN_HOST is wrong: {told}.") from None
 
 
 @asynccontextmanager

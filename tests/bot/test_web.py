@@ -8,6 +8,7 @@ import pytest
 
 from agents.runtime.slot.memory import MemorySlot
 from bot import web
+from bot.errors import SettingsError
 from bot.playground import LocalSlack
 from tests.bot.slack.office import Office, open_office
 
@@ -157,3 +158,17 @@ async def test_socket_mode() -> None:
         assert (await office.stored(record)).status == "approved"
         assert (await slack.command("ana", "general", "/nothing")).ok
         await office.note("ana", "no such command")
+
+
+async def test_a_port_that_is_taken() -> None:
+    """Somebody else listens there already: one sentence names the setting, and what is wrong."""
+
+    async def told() -> bool:
+        return True
+
+    made = [web.application(slack=None, ready=told) for _ in range(2)]
+    async with web.serve(made[0], port=0, host="127.0.0.1") as port:
+        wrong = rf"^PORT .* 127.0.0.1:{port} cannot be listened on \(address already in use\)\.$"
+        with pytest.raises(SettingsError, match=wrong):
+            async with web.serve(made[1], port=port, host="127.0.0.1"):
+                pass
