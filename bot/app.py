@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 import aiohttp
 from google.genai import types
@@ -234,10 +235,24 @@ async def _connected(settings: Settings, stack: AsyncExitStack, *, wait: float) 
         url = (await stack.enter_async_context(EmbeddedStore(settings.data_dir))).url
     if url.startswith("rediss://") and not settings.verified:
         logs.warning("settings.unsafe", why="nobody checks that the store is the one it says it is")
-    client = connect(url, connections=settings.connections, verify=settings.verified)
-    stack.push_async_callback(client.aclose)
-    await storage.wait_for_store(client, seconds=wait)
-    return client
+    client = partial(connect, url, connections=settings.connections, verify=settings.verified)
+    return await _reached(client, stack, wait=wait)
+
+
+async def _reached(
+    client: Callable[..., Client], stack: AsyncExitStack, *, wait: float = STORE_WAIT
+) -> Client:
+    """A client of one server, or of the cluster that it turns out to belong to."""
+    found = client()
+    stack.push_async_callback(found.aclose)
+    await storage.wait_for_store(found, seconds=wait)
+    if not await storage.is_in_cluster(found):
+        return found
+    await found.aclose()
+    nodes = client(cluster=True)
+    stack.push_async_callback(nodes.aclose)
+    await storage.wait_for_store(nodes, seconds=wait)
+    return nodes
 
 
 def _kept(settings: Settings, store: Client, *, least: timedelta = timedelta()) -> RedisSlot:
@@ -257,7 +272,8 @@ def _kept(settings: Settings, store: Client, *, least: timedelta = timedelta()) 
 @asynccontextmanager
 async def local_tickets(url: str, *, tenant: str) -> AsyncGenerator[LocalTickets]:
     """The bundled ticket system in the store at an address, for those who work on tickets."""
-    async with connect(url) as client:
+    async with AsyncExitStack() as stack:
+        client = await _reached(partial(connect, url), stack)
         yield LocalTickets(RedisSlot(client), tenant=tenant)
 
 

@@ -6,11 +6,13 @@ only it can tell is then said to be unknown.
 
 import ssl
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
+from redis.asyncio import RedisCluster
 from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
 from tenacity.wait import wait_exponential
@@ -219,21 +221,57 @@ async def check_store(client: Client, demands: Demands, *, prefix: str) -> list[
 
 async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
     """What there is to say of a store that answers, clocks and what it remembers included."""
-    info = await told_by(client)
-    seconds, _ = await client.time()  # pyright: ignore[reportUnknownMemberType] - redis-py
-    marker = await Index(client, prefix=prefix).marker()
+    told = await told_by(client)
+    index = Index(client, prefix=prefix)
+    marker, now = await index.marker(), await index.now()
     return [
-        *findings(info, demands),
-        *_skew(seconds),
-        *_emptied(marker, now=seconds * 1000),
+        *everywhere(told, partial(findings, demands=_of_one(told, demands))),
+        *_skew(now // 1000),
+        *_emptied(marker, now=now),
     ]
 
 
-async def told_by(client: Client) -> dict[str, Any]:
-    """INFO, and what of `CONFIG` the store is willing to tell."""
-    info = await client.info()  # pyright: ignore[reportUnknownMemberType] - redis-py
+def _of_one(told: Mapping[str, Mapping[str, Any]], demands: Demands) -> Demands:
+    """What is wanted of each server: one of a cluster may be empty where another is not."""
+    return replace(demands, production=demands.production and not any(map(_holds, told.values())))
+
+
+def _holds(info: Mapping[str, Any]) -> bool:
+    return bool(info.get("db0"))
+
+
+def everywhere(
+    told: Mapping[str, Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Iterable[Finding]]
+) -> Iterator[Finding]:
+    """What is found of each server; what is not so of all of them, with the addresses of those."""
+    found: dict[Finding, list[str]] = {}
+    for address, info in told.items():
+        for each in find(info):
+            found.setdefault(each, []).append(address)
+    for each, addresses in found.items():
+        where = "" if len(addresses) == len(told) else f" (on {', '.join(addresses)})"
+        yield replace(each, text=f"{each.text}{where}")
+
+
+async def is_in_cluster(client: Client) -> bool:
+    """Whether a server shares its keys with others; whoever asks only it finds few of them."""
+    info = await client.info("cluster")  # pyright: ignore[reportUnknownMemberType] - redis-py
+    return bool(info.get("cluster_enabled"))
+
+
+async def told_by(client: Client) -> dict[str, dict[str, Any]]:
+    """INFO, and what of `CONFIG` it is willing to tell: of the server, or each one of a cluster."""
+    if not isinstance(client, RedisCluster):
+        return {"": await _told_by(client)}
+    await client.initialize()
+    nodes = client.get_primaries()
+    return {node.name: await _told_by(client, target_nodes=node) for node in nodes}
+
+
+async def _told_by(client: Any, **node: Any) -> dict[str, Any]:
+    info = await client.info(**node)
     try:
-        config = await client.config_get(*CONFIG)  # pyright: ignore[reportUnknownMemberType]
+        config = await client.config_get(*CONFIG, **node)
     except ResponseError:
         return {**info}
     return {**info, **{str(text_of(name)): text_of(value) for name, value in config.items()}}
@@ -242,12 +280,14 @@ async def told_by(client: Client) -> dict[str, Any]:
 async def standing(client: Client, demands: Demands) -> Standing:
     """How a store keeps what it is given, now; raises StoreUnavailable."""
     try:
-        info = await told_by(client)
+        told = await told_by(client)
     except (RedisError, OSError) as error:
         raise StoreUnavailable(f"The store does not answer ({type(error).__name__}).") from error
-    wrong = [each for each in lasting(info, demands) if each.level != "note"]
+    lasts = everywhere(told, partial(lasting, demands=demands))
+    wrong = [each for each in lasts if each.level != "note"]
     refused = any(each.level == "refuse" for each in wrong)
-    return Standing(forgets(info) or refused, frozenset(each.text for each in wrong))
+    forgetful = any(map(forgets, told.values()))
+    return Standing(forgetful or refused, frozenset(each.text for each in wrong))
 
 
 def _skew(store_seconds: int) -> Iterator[Finding]:

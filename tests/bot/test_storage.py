@@ -9,7 +9,16 @@ from redis.asyncio import Redis
 from agents.runtime.slot.redis import connect
 from bot.errors import StoreUnavailable, StoreUnsafe
 from bot.index import Index
-from bot.storage import Demands, check_store, findings, forgets, look, told_by, wait_for_store
+from bot.storage import (
+    Demands,
+    check_store,
+    everywhere,
+    findings,
+    forgets,
+    look,
+    told_by,
+    wait_for_store,
+)
 from tests.agents.slot.servers import server
 
 GOOD = {
@@ -106,6 +115,28 @@ async def test_a_real_store_is_looked_at(store_url, caplog):
     ]
 
 
+BAD = {"maxmemory_policy": "allkeys-lru"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        pytest.param([{}, {}, {}], None, id="nothing is wrong"),
+        pytest.param([BAD, {}, {}], "(on a)", id="the first"),
+        pytest.param([{}, BAD, {}], "(on b)", id="another one"),
+        pytest.param([{}, BAD, BAD], "(on b, c)", id="two of them"),
+        pytest.param([BAD, BAD, BAD], "noeviction)", id="all of them"),
+        pytest.param([BAD], "noeviction)", id="the only one"),
+    ],
+)
+def test_what_is_found_of_each_server(changes, where):
+    """No server of a cluster is passed over, and each fault is told once with its place."""
+    told = {name: {**GOOD, **change} for name, change in zip("abc", changes, strict=False)}
+    found = list(everywhere(told, lambda info: findings(info, ANYWHERE)))
+    assert [each.level for each in found] == ([] if where is None else ["refuse"])
+    assert all(each.text.endswith(where) for each in found)
+
+
 @pytest.mark.parametrize(
     ("options", "remembers"),
     [
@@ -118,7 +149,8 @@ async def test_a_real_store_tells_whether_it_writes_to_disk(options, remembers):
     """What CONFIG says of snapshots counts before the first one is made."""
     with server(*options) as url:
         async with Redis.from_url(url) as client:
-            assert forgets(await told_by(client)) is not remembers
+            [told] = (await told_by(client)).values()
+    assert forgets(told) is not remembers
 
 
 async def test_a_store_that_forbids_config_is_asked_all_the_same():

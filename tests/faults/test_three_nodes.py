@@ -15,10 +15,15 @@ from agents.runtime.slot import keys
 from agents.runtime.slot.port import Begun, Commit
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.decide import decide
+from bot.errors import StoreUnsafe
 from bot.index import Index
+from bot.playground import LocalSlack
 from bot.playground.run import free_port
+from bot.storage import Demands, check_store, standing
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import click, session
+from tests.stories.conftest import office_settings, running
+from tests.stories.office import Office
 
 SHARES = ((0, 5460), (5461, 10922), (10923, 16383))
 SESSIONS = 30
@@ -98,6 +103,35 @@ async def test_sessions_spread_over_three_nodes(cluster: str):
     assert inboxes == [1] * SESSIONS
     assert len(sizes) == len(SHARES)
     assert all(sizes)
+
+
+async def test_a_bot_of_whose_store_one_node_is_named(cluster: str, tmp_path: Path):
+    """It finds the others by itself: asked, decided and paid, wherever a session lives."""
+    async with LocalSlack() as slack:
+        settings = office_settings(slack, cluster, tmp_path)
+        async with running(settings) as port:
+            slack.connect(f"http://127.0.0.1:{port}/slack/events")
+            office = Office(slack, settings.ledger_path)
+            for amount in (200, 300):
+                await office.ask(f"please reimburse {amount} dollars for the hotel")
+                await slack.click("max", await office.card(str(amount)), "approve")
+                await slack.wait_for(lambda amount=amount: amount in office.amounts())
+        assert office.amounts() == [200, 300]
+
+
+@pytest.mark.parametrize("bad", [(0,), (1, 2), (2,)], ids=str)
+async def test_each_node_is_looked_at(nodes: Sequence["Node"], cluster: str, bad: Sequence[int]):
+    """One that may drop keys stops the start, and is recognized while the bot works."""
+    for number in bad:
+        await nodes[number].config_set("maxmemory-policy", "allkeys-lru")
+    names = [f"127.0.0.1:{nodes[number].port}" for number in bad]
+    async with connect(cluster, cluster=True) as client:
+        with pytest.raises(StoreUnsafe) as raised:
+            await check_store(client, Demands(), prefix="b:")
+        stands = await standing(client, Demands())
+    assert all(name in str(raised.value) for name in names)
+    assert str(raised.value).count("127.0.0.1") == len(bad)
+    assert any("allkeys-lru" in each for each in stands.faults)
 
 
 async def _moves(nodes: Sequence[Node], slot: int, *, source: Node, target: Node) -> None:
