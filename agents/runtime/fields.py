@@ -1,8 +1,9 @@
 """Pure: one field a person fills in: what they typed -> its value, or the words for what is wanted.
 
-People type text: "3" and " ３ " are whole numbers, "yes" is true, "2026-12-24" a date. A value of
-the right JSON type is taken as it is. Dates, times and spans stay text, in ISO 8601, and so do the
-digits of a Decimal. Lists and objects are typed as JSON, a list of texts also line by line.
+People type text: "3" and " ３ " are whole numbers (see `numbers`), "yes" is true, "2026-12-24" a
+date. A value of the right JSON type is taken as it is. Dates, times and spans stay text, in ISO
+8601, and so do the digits of a Decimal. Lists and objects are typed as JSON, a list of texts also
+line by line.
 """
 
 import functools
@@ -10,7 +11,6 @@ import json
 import math
 import operator
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -23,14 +23,14 @@ from pydantic import JsonValue, TypeAdapter
 from pydantic_core import SchemaError, SchemaValidator, core_schema
 
 from agents.runtime.jsonable import to_json
+from agents.runtime.numbers import Unclear, digits, is_doubtful, unmistakable
 
 Schema = Mapping[str, Any]
 
 MAX_TEXT = 10_000
 MAX_WORDS = 400
 """Characters of the choices that are named where a value is none of them."""
-WHOLE = re.compile(r"[+-]?[0-9]{1,4000}(\.0*)?")
-NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+WHOLE = re.compile(r"(-?[0-9]+)(\.0+)?")
 FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
@@ -94,8 +94,8 @@ def _one_of(schema: Schema, value: JsonValue) -> JsonValue:
 
 def _whole(schema: Schema, value: JsonValue) -> int:
     if isinstance(value, str):
-        text = unicodedata.normalize("NFKC", value).strip()
-        value = int(text.partition(".")[0]) if WHOLE.fullmatch(text) else None
+        found = WHOLE.fullmatch(_typed(schema, value))
+        value = int(found[1]) if found else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not _in_range(schema, value):
@@ -105,8 +105,8 @@ def _whole(schema: Schema, value: JsonValue) -> int:
 
 def _number(schema: Schema, value: JsonValue) -> float:
     if isinstance(value, str):
-        text = unicodedata.normalize("NFKC", value).strip()
-        value = float(text) if NUMBER.fullmatch(text) else None
+        text = _typed(schema, value)
+        value = float(text) if text else None
     try:
         number = math.nan if isinstance(value, bool) else float(value)  # pyright: ignore[reportArgumentType]
     except (OverflowError, TypeError):
@@ -114,6 +114,14 @@ def _number(schema: Schema, value: JsonValue) -> float:
     if not math.isfinite(number) or not _in_range(schema, number):
         raise Refused(f"must be {wanted(schema)}")
     return number
+
+
+def _typed(schema: Schema, text: str) -> str:
+    """The digits of a number that somebody typed; empty where it is none."""
+    try:
+        return digits(text) or ""
+    except Unclear as unclear:
+        raise Refused(f"must be {wanted(schema)}; {unclear}") from unclear
 
 
 def _flag(schema: Schema, value: JsonValue) -> bool:
@@ -130,8 +138,9 @@ def read(schema: Schema, text: str) -> JsonValue:
     object is wanted, what is no JSON is a text.
     """
     kind = schema.get("type")
+    fraction = float if kind in ("array", "object") else _fraction
     try:
-        found: JsonValue = json.loads(text, parse_constant=_no_number)
+        found: JsonValue = json.loads(text, parse_constant=_no_number, parse_float=fraction)
     except (ValueError, RecursionError):
         found = text
     if kind == "array" and not isinstance(found, list) and _takes_lines(schema):
@@ -166,12 +175,21 @@ def _no_number(word: str) -> JsonValue:
     raise ValueError(word)
 
 
+def _fraction(word: str) -> float:
+    """A number that is no part of anything; one that may be thousands stays what was typed."""
+    if is_doubtful(word):
+        raise ValueError(word)
+    return float(word)
+
+
 def _text(schema: Schema, value: JsonValue) -> str:
     try:
         text = _FORMATS.get(schema.get("format", ""), _as_is)(schema, value)
         if schema.get("strip"):
             text = text.strip()
         fits = "pattern" not in schema or matcher(schema["pattern"])(text)
+    except Refused:
+        raise
     except (ValueError, TypeError, OverflowError, OSError, ArithmeticError) as error:
         raise Refused(f"must be {wanted(schema)}") from error
     least, most = schema.get("minLength", 0), schema.get("maxLength", MAX_TEXT)
@@ -217,15 +235,13 @@ def _span(schema: Schema, value: Any) -> str:
 
 
 def _digits(schema: Schema, value: Any) -> str:
-    told = unicodedata.normalize("NFKC", value).strip() if isinstance(value, str) else value
-    if isinstance(told, str) and not NUMBER.fullmatch(told):
-        raise ValueError("no number")
+    told = _typed(schema, value) if isinstance(value, str) else value
     limits = {"decimal_places": "decimalPlaces", "max_digits": "maxDigits"}
     known = {key: schema[name] for key, name in limits.items() if name in schema}
     if "multipleOf" in schema:
         known["multiple_of"] = Decimal(schema["multipleOf"])
     number = SchemaValidator(core_schema.decimal_schema(**known)).validate_python(_plain(told))
-    return str(_limited(schema, number))
+    return unmistakable(str(_limited(schema, number)))
 
 
 def _person(schema: Schema, value: Any) -> str:
