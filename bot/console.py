@@ -20,7 +20,7 @@ from bot import lines
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board
 from bot.approvals.request import Approval
-from bot.approvals.ruling import Ruling, rule
+from bot.approvals.ruling import Ruling, acts, rule
 from bot.approvals.verify import main as verified
 from bot.approvals.wording import demands
 from bot.graves import GO_ON, Grave, graves
@@ -33,6 +33,7 @@ from bot.slack.text import visible
 from bot.turns import Saved
 
 NOT_FOUND = 1
+INTERRUPTED = "interrupted: decide happened, run or leave"
 SAVING = "It is saved here, but not yet on the other servers: look again before you rely on it."
 EVENTS_SHOWN = 20
 PATIENCE = 3.0
@@ -65,9 +66,10 @@ def add(commands: Any, *, opened: Opened) -> None:
     add = partial(_act, _acts(commands, "approvals", told), opened=opened)
     add("list", listed, text="the newest approvals")
     add("show", shown, text="one approval, whole").add_argument("number")
-    deciding = add("decide", decided, text="approve or reject, recorded as the operator's act")
+    told = "approve or reject; of an interrupted call, say what became of it; as an operator's act"
+    deciding = add("decide", decided, text=told)
     deciding.add_argument("number")
-    deciding.add_argument("act", choices=("approve", "reject"))
+    deciding.add_argument("act", choices=("approve", "reject", "happened", "run", "leave"))
     deciding.add_argument("--reason")
     deciding.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
     add("cancel", cancelled, text="close one without an answer").add_argument("number")
@@ -151,12 +153,13 @@ async def listed(desk: Desk, _given: argparse.Namespace) -> int:
         waits = "" if each.decided_by else demands(each.policy, list)
         who = each.decided_by or ", ".join(each.policy.approvers)
         call = f"{each.agent}.{each.tool} {each.requester}"
-        _print(f"{each.reference} {each.status:9} {call} {who}{waits and f' ({waits})'}")
+        told = f"{each.reference} {each.status:9} {call} {who}{waits and f' ({waits})'}"
+        _print(f"{told}, {INTERRUPTED}" if each.unknown and each.status == "pending" else told)
     return 0
 
 
 async def shown(desk: Desk, given: argparse.Namespace) -> int:
-    """One approval as JSON, without what is secret."""
+    """One approval as JSON, without what is secret; with it, what may be decided about it."""
     approval = await _found(desk, given)
     if approval is None:
         return NOT_FOUND
@@ -165,13 +168,14 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
     told["precondition"] = {each.name: each.value for each in depends_on(approval)}
     told["hint"] = concealed(approval, approval.hint)
     told["changes"] = [difference(approval, change) for change in approval.changes]
+    told["decide"] = list(acts(approval))
     safe = {name: covered(each, by=MASK) for name, each in told.items()}
     _print(json.dumps(safe, indent=2, ensure_ascii=False))
     return 0
 
 
 async def decided(desk: Desk, given: argparse.Namespace) -> int:
-    """Approve or reject as an operator."""
+    """Approve or reject as an operator, or say what became of an interrupted call."""
     values = dict(pair.partition("=")[::2] for pair in given.set)
     return await _ruled(
         desk,

@@ -19,13 +19,24 @@ from bot.approvals.terms import OPERATOR, Vote
 from bot.turns import Command
 
 NO_REASON = "Nothing was decided: its policy wants a reason for every rejection."
+INTERRUPTED = (
+    "Nothing was decided: its call was started and interrupted, and the question is whether it"
+    " happened. Look, and say happened, run (it did not happen, and starts once more) or leave (it"
+    " stays as it is)."
+)
+NOT_STARTED = "Nothing was decided: its call was not started yet. Say approve or reject."
+Act = Literal["approve", "reject", "happened", "run", "leave", "cancel"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What an operator wants: `by` is their name on the machine, `values` the inputs' values."""
+    """What an operator wants: `by` is their name on the machine, `values` the inputs' values.
 
-    act: Literal["approve", "reject", "cancel"]
+    Of a call that was interrupted they say that it `happened`, that it did not and is to `run`, or
+    `leave` it; of others that they `approve` or `reject` it.
+    """
+
+    act: Act
     by: str
     reason: str | None = None
     values: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -69,37 +80,59 @@ async def rule(
         changed = change(before, after, now=view.now, head=view.audit_head)
         owed = (*changed.posts, *posts.ruled(after))
         if (await slot.decide(key, replace(changed, posts=owed, index=index))).kind == "ok":
-            sentence = f"It is {after.status} now, by {after.decided_by}."
-            return Ruled("ruled", sentence, changed.record)
+            return Ruled("ruled", _told(after, ruling), changed.record)
     raise StoreUnavailable(f"the approval {approval.id} changes all the time")
+
+
+def acts(approval: Approval) -> tuple[Act, ...]:
+    """What an operator may say to an open approval, besides that it is cancelled."""
+    if approval.status != "pending":
+        return ()
+    return ("happened", "run", "leave") if approval.unknown else ("approve", "reject")
+
+
+def _told(after: Approval, ruling: Ruling) -> str:
+    now = {
+        "happened": "It is written down that it happened",
+        "run": "It starts once more",
+        "leave": "It is left as it is",
+    }.get(ruling.act, f"It is {after.status} now")
+    return f"{now}, by {after.decided_by}."
 
 
 def carried(
     approval: Approval, ruling: Ruling, *, now: int, run_for: timedelta | None
 ) -> Approval | Ruled:
     """The approval's next record, or why there is nothing to rule."""
-    if approval.status != "pending":
-        return Ruled("already", f"It is {approval.status} already.", approval.record())
-    if late(approval, now=now):
-        return Ruled("late", "It expired before anybody decided.")
+    refused = _refused(approval, ruling, now=now)
+    if refused is not None:
+        return refused
     by = f"{OPERATOR}{ruling.by}"
-    if ruling.act == "cancel":
-        return closed(approval, "cancelled", now=now, why="operator", by=by)
+    if ruling.act in ("cancel", "happened"):
+        why = "operator" if ruling.act == "cancel" else "happened"
+        return closed(approval, "cancelled", now=now, why=why, by=by)
+    yes = ruling.act in ("approve", "run")
     payload: dict[str, JsonValue] | None = None
-    if ruling.act == "approve" and approval.payload_schema is not None:
+    if yes and approval.payload_schema is not None:
         try:
             payload = check_payload(approval.payload_schema, dict(ruling.values))
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
             return Ruled("invalid", f"Nothing was decided: {told}.")
     reason = (ruling.reason or "").strip() or None
-    if ruling.act == "reject" and reason is None and approval.policy.reason_required:
-        return Ruled("invalid", NO_REASON)
-    vote = Vote(
-        person=by,
-        confirmed=ruling.act == "approve",
-        at=now,
-        payload=payload,
-        reason=reason,
-    )
+    vote = Vote(person=by, confirmed=yes, at=now, payload=payload, reason=reason)
     return ruled(approval, vote, run_for=run_for)
+
+
+def _refused(approval: Approval, ruling: Ruling, *, now: int) -> Ruled | None:
+    """Why an operator cannot do this now, or None."""
+    if approval.status != "pending":
+        return Ruled("already", f"It is {approval.status} already.", approval.record())
+    if late(approval, now=now):
+        return Ruled("late", "It expired before anybody decided.")
+    if ruling.act not in (*acts(approval), "cancel"):
+        return Ruled("invalid", INTERRUPTED if approval.unknown else NOT_STARTED)
+    no = ruling.act in ("reject", "leave")
+    if no and approval.policy.reason_required and not (ruling.reason or "").strip():
+        return Ruled("invalid", NO_REASON)
+    return None

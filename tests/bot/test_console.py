@@ -189,6 +189,57 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    ("act", "said", "status", "why"),
+    [
+        pytest.param(
+            "happened", "written down that it happened", "cancelled", "happened", id="yes"
+        ),
+        pytest.param("run", "starts once more", "approved", "", id="no, and it is to run"),
+        pytest.param("leave", "left as it is", "rejected", "", id="it stays so"),
+        pytest.param("approve", "happened, run", "pending", "", id="approve is no answer"),
+        pytest.param("reject", "happened, run", "pending", "", id="nor is reject"),
+    ],
+)
+async def test_an_operator_looks_what_became_of_a_call(
+    desk, typed: Typed, act: str, said: str, *, status: str, why: str
+):
+    """Whether an interrupted call happened is another question than whether it may run."""
+    slot, index, _ = desk
+    asked = await put(slot, id="4-0", call_id="3-0", unknown=True)
+    await index.send(listed(index.lists, asked))
+    code, told = await typed("approvals", "decide", asked.reference, act)
+    assert (code, said in told) == (status == "pending", True)
+    view = await slot.read(KEY, parts=("approvals",))
+    stored = Approval.from_record(view.approvals["4-0"])
+    assert (stored.status, stored.why) == (status, why)
+
+
+@pytest.mark.parametrize("act", ["happened", "run", "leave"])
+async def test_what_is_said_of_interrupted_calls_only(desk, typed: Typed, act: str):
+    """A call that was not started yet cannot have happened."""
+    slot, _, asked = desk
+    status, told = await typed("approvals", "decide", asked.reference, act)
+    assert (status, "approve or reject" in told) == (1, True)
+    assert (await kept(slot)).status == "pending"
+
+
+async def test_an_operator_sees_which_question_it_is(desk, typed: Typed):
+    """List and show name what may be decided about it."""
+    slot, index, asked = desk
+    unsure = await put(slot, id="4-0", call_id="3-0", unknown=True)
+    await index.send(listed(index.lists, unsure))
+    _, told = await typed("approvals", "list")
+    lines = {line.split()[0]: line for line in told.splitlines()}
+    assert "happened, run or leave" in lines[unsure.reference]
+    assert "happened" not in lines[asked.reference]
+    shown = [
+        json.loads((await typed("approvals", "show", n.reference))[1]) for n in (unsure, asked)
+    ]
+    acts = [each["decide"] for each in shown]
+    assert acts == [["happened", "run", "leave"], ["approve", "reject"]]
+
+
 async def test_an_operator_cancels(desk, typed: Typed):
     """A cancelled approval says that an operator closed it."""
     slot, _, asked = desk
