@@ -13,7 +13,7 @@ from urllib.parse import quote
 from agents import SessionKey, StoreUnavailable
 from bot.index.hints import Client, Hints, pairs, text_of
 from bot.index.lists import Lists
-from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING, TELL
+from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING, TELL, WAITS
 from bot.turns import Command
 
 NOW, BEHIND = 0, 1
@@ -80,8 +80,11 @@ class Index(Hints):
         return (("EVAL", RING, 2, self._ready, self._wake, when, str(key), TOKENS, TOKENS_LIVE),)
 
     def session_waits(self, key: SessionKey) -> Sequence[Command]:
-        """The same behind those, unless it is known when to look at it: put off, it stays so."""
-        return (("ZADD", self._ready, "NX", BEHIND, str(key)),)
+        """The same behind those, unless it is known when to look at it: put off, it stays so.
+
+        Nobody puts one off for so long as `LONGEST` and a lease: then the store's clock was wrong.
+        """
+        return (("EVAL", WAITS, 1, self._ready, BEHIND, str(key), int(2 * LONGEST * 1000)),)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""

@@ -43,6 +43,14 @@ return redis.call('EXPIRE', KEYS[2], ARGV[4])
 
 What is due earlier already stays so."""
 
+WAITS = """#!lua
+local score = redis.call('ZSCORE', KEYS[1], ARGV[2])
+local time = redis.call('TIME')
+if score and tonumber(score) <= time[1] * 1000 + ARGV[3] then return 0 end
+return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+"""
+"""WAITS{ready}(when, member, longest): due, unless that is known: `longest` ms from now at most."""
+
 DONE = """#!lua flags=allow-oom
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 return redis.call('ZREM', KEYS[1], ARGV[1])

@@ -103,7 +103,7 @@ class Poll:
             elif ticket is None:
                 self._missed[key, call[0]] = missed + 1
                 after = self._bounded(self._pause.total_seconds() * 2**missed)
-        if now >= waiting.until and not (ticket and ticket.final):
+        if now >= self._end(waiting, told=ticket is not None) and not (ticket and ticket.final):
             ticket = Ticket(id=waiting.ticket, status="timeout")
         news = turn(key, call, waiting, now=ticket) if ticket else None
         if news:
@@ -112,6 +112,14 @@ class Poll:
             )
             logs.info("ticket.news", session=str(key), status=ticket and ticket.status)
         return after
+
+    def _end(self, waiting: Waiting, *, told: bool) -> int:
+        """Until when it is waited (ms): a little longer where the system says nothing right then.
+
+        What happened while nobody looked it may tell in a moment.
+        """
+        more = timedelta() if told else self._limit
+        return waiting.until + more // timedelta(milliseconds=1)
 
     def _bounded(self, seconds: float) -> timedelta:
         """A time to wait, between the shortest and the longest one, whatever a system names."""

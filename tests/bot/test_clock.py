@@ -269,6 +269,26 @@ async def test_the_walk_leaves_a_session_put_off(store_url: str, pause: float | 
         assert left - 10 < (float(due) - await index.now()) / 1000 < left + 1
 
 
+@pytest.mark.parametrize(
+    ("ahead", "due"),
+    [
+        pytest.param(0, True, id="due already"),
+        pytest.param(1_700_000, False, id="within the longest pause and a lease"),
+        pytest.param(3_600_000, True, id="an hour"),
+        pytest.param(10**13, True, id="centuries"),
+    ],
+)
+async def test_the_walk_finds_a_session_that_is_due_too_late(store_url: str, ahead: int, due: bool):
+    """A clock that was ahead for a moment leaves no session behind in its future."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        await slot.ingest(KEY, Entry(id="m", body={}))
+        ready = f"b:{{due:{KEY.tenant}}}:ready"
+        await client.zadd(ready, {str(KEY): await index.now() + ahead})
+        await Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant).step()
+        assert bool(await index.claim(1, lease=1000)) == due
+
+
 async def test_a_request_of_a_session_that_is_gone_is_struck_off(store_url: str):
     """Whatever waits for nobody's session is looked at once and forgotten."""
     async with connect(store_url) as client:

@@ -23,6 +23,9 @@ from tests.bot.tickets.samples import CID, KEY, NAME
 LEASE = timedelta(milliseconds=400)
 PAUSE = timedelta(seconds=5)
 DAY = 86_400_000
+LIMIT = timedelta(minutes=15)
+LATE = -901_000
+"""Milliseconds: it was waited for until then and the longest pause more."""
 
 
 @dataclass
@@ -67,7 +70,7 @@ class Office:
             tickets=self.elsewhere,
             lease=LEASE,
             pause=PAUSE,
-            limit=timedelta(minutes=15),
+            limit=LIMIT,
             chance=lambda: self.chance,
         )
 
@@ -184,12 +187,12 @@ async def test_nothing_is_asked_while_the_session_has_not_read(office: Office):
         pytest.param(None, DAY, "deleted", id="gone"),
         pytest.param(Ticket(id="T-1"), 0, "timeout", id="too late"),
         pytest.param(Ticket(id="T-1", status="in_progress"), 0, "timeout", id="news too late"),
-        pytest.param(TicketsUnavailable("down"), 0, "timeout", id="nobody to ask, too late"),
-        pytest.param(ConnectionResetError("gone"), 0, "timeout", id="no way to ask, too late"),
-        pytest.param(RuntimeError("a bug"), 0, "timeout", id="a system that fails, too late"),
-        pytest.param(asyncio.CancelledError(), 0, "timeout", id="it was cancelled, too late"),
-        pytest.param({"status": "open"}, 0, "timeout", id="no ticket, too late"),
-        pytest.param(asyncio.Event(), 0, "timeout", id="it hangs, too late"),
+        pytest.param(TicketsUnavailable("down"), LATE, "timeout", id="nobody to ask, too late"),
+        pytest.param(ConnectionResetError("gone"), LATE, "timeout", id="no way to ask, too late"),
+        pytest.param(RuntimeError("a bug"), LATE, "timeout", id="a system that fails, too late"),
+        pytest.param(asyncio.CancelledError(), LATE, "timeout", id="it was cancelled, too late"),
+        pytest.param({"status": "open"}, LATE, "timeout", id="no ticket, too late"),
+        pytest.param(asyncio.Event(), LATE, "timeout", id="it hangs, too late"),
         pytest.param(Ticket(id="T-1", status="resolved"), 0, "resolved", id="done in time"),
     ],
 )
@@ -205,6 +208,25 @@ async def test_how_waiting_ends(office: Office, ticket, until: int, status: str)
     [part] = begun.head.body["content"]["parts"]
     assert part["function_response"]["response"] == {"status": status, "ticket_id": "T-1"}
     assert begun.head.id == f"ticket:{CID}:T-1:1"
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [TicketsUnavailable("down"), ConnectionResetError("gone"), {"status": "open"}],
+    ids=["down", "no way to ask", "no ticket"],
+)
+async def test_one_look_in_vain_does_not_end_the_wait(office: Office, failure):
+    """Resolved while nobody looked, and not to be asked right after the deadline: it is heard."""
+    await office.waits(until=-60_000)
+    office.elsewhere.tickets["T-1"] = failure
+    await office.clock().look()
+    assert await office.inbox() == 0
+    office.elsewhere.tickets["T-1"] = Ticket(id="T-1", status="resolved")
+    await office.index.send(office.index.ticket_due(KEY, CID, 0))
+    await office.clock().look()
+    begun = await office.slot.begin(KEY, owner="test", lease=5_000)
+    [part] = begun.head.body["content"]["parts"]
+    assert part["function_response"]["response"]["status"] == "resolved"
 
 
 @pytest.mark.parametrize(
