@@ -3,12 +3,16 @@
 Who is in a user group is Slack's to say: until somebody asks it may be any number of people.
 """
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from pydantic import JsonValue
+
 from agents import ApprovalPolicy
+from bot.approvals.examples import examples
+from bot.approvals.resolve import Defaults, Members, NoApprovers, chosen, named, resolve
 from bot.approvals.terms import is_group, is_person
 from bot.approvals.tiers import whole
 
@@ -24,15 +28,14 @@ class Complaint:
 def counts(
     policies: Mapping[str, Sequence[ApprovalPolicy]],
     *,
-    approvers: Sequence[str],
+    defaults: Defaults,
     roles: Mapping[str, Sequence[str]],
-    bounded: bool = False,
 ) -> Iterator[Complaint]:
-    """What more people are needed for than there are; `approvers` decide where nobody is named.
+    """What more people are needed for than there are, by all policies of a tool together.
 
-    `roles` are the members of every name that is known. `bounded`: the deployment lets no question
-    stay open for ever.
+    `roles` are the members of every name that is known.
     """
+    bounded = defaults.longest is not None
     for tool, found in policies.items():
         for n, declared in enumerate(found):
             others = (*found[:n], *found[n + 1 :])
@@ -40,7 +43,10 @@ def counts(
             for policy in whole(declared):
                 endless = policy.expires is None and not ends
                 yield from _never(tool, policy) if endless else ()
-                yield from _too_few(tool, policy, approvers, roles=roles, endless=endless)
+        known = replace(defaults, groups=_behind(named(found, defaults), roles))
+        told = (_too_few(chosen(found, call), known, call=call) for call in examples(found))
+        if why := next(filter(None, told), ""):
+            yield Complaint(f"The policy of {tool} is wrong: {why}.", refuse=True)
 
 
 def nobody(role: str, roles: Mapping[str, Sequence[str]]) -> bool:
@@ -59,34 +65,30 @@ def _never(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:
 
 
 def _too_few(
-    tool: str,
-    policy: ApprovalPolicy,
-    approvers: Sequence[str],
-    *,
-    roles: Mapping[str, Sequence[str]],
-    endless: bool,
-) -> Iterator[Complaint]:
-    later = [] if endless else [name for names in policy.escalate.values() for name in names]
-    named = policy.approvers or tuple(policy.any_of) or tuple(approvers)
-    demands = policy.any_of or {"": policy.quorum}
-    most = [
-        (needed, _count([*([name] if name else named), *later], roles))
-        for name, needed in demands.items()
-    ]
-    if named and all(needed > there > 0 for needed, there in most):
-        needed, there = min(most)
-        told = f"{needed} people have to agree, and {there:.0f} can"
-        yield Complaint(f"The policy of {tool} is wrong: {told}.", refuse=True)
-    there = _count([*named, *later], roles)
-    if policy.rejections > there > 0:
-        told = f"{policy.rejections} people have to reject, and {there:.0f} can"
-        yield Complaint(f"The policy of {tool} is wrong: {told}.", refuse=True)
+    policies: Sequence[ApprovalPolicy], defaults: Defaults, *, call: Mapping[str, JsonValue]
+) -> str:
+    """What these policies ask of more people than there are; empty where they can be met.
+
+    That nobody at all stands behind a name is said of the name.
+    """
+    where = f", where a call has {json.dumps(call, ensure_ascii=False)}" if call else ""
+    found = resolve(policies, defaults=defaults, requester="")
+    if isinstance(found, NoApprovers):
+        told = f"{found.needed} people have to agree, and {found.present} can{where}"
+        return told if found.present else ""
+    asked = min(policy.rejections for policy in policies)
+    if asked > found.rejections:
+        return f"{asked} people have to reject, and {found.rejections} can{where}"
+    return ""
 
 
-def _count(names: Sequence[str], roles: Mapping[str, Sequence[str]]) -> float:
-    """How many people can stand behind names; no end of them behind a group nobody looked up."""
-    leaves = _leaves(names, roles)
-    return math.inf if any(map(is_group, leaves)) else sum(map(is_person, leaves))
+def _behind(names: Iterable[str], roles: Mapping[str, Sequence[str]]) -> Members:
+    """The people behind names; None for a group nobody looked up, which may be any number."""
+    leaves = {name: _leaves([name], roles) for name in names if name in roles or is_group(name)}
+    return {
+        name: None if any(map(is_group, each)) else tuple(filter(is_person, sorted(each)))
+        for name, each in leaves.items()
+    }
 
 
 def _leaves(names: Sequence[str], roles: Mapping[str, Sequence[str]]) -> frozenset[str]:

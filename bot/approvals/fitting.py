@@ -6,11 +6,13 @@ sure of nothing, or would never be met, and nobody who writes a policy means tha
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from pydantic import JsonValue
 
-from bot.approvals.conditions import ORDERS, Condition, quantity
+from agents import ApprovalPolicy
+from bot.approvals.conditions import ORDERS, Condition, condition, quantity
 
 Schema = Mapping[str, Any]
 
@@ -35,9 +37,22 @@ NAMES = {
 }
 
 
+def fitted(policy: ApprovalPolicy, schemas: Sequence[Schema]) -> ApprovalPolicy:
+    """A policy without the tiers about arguments that calls of none of these schemas have.
+
+    Whoever writes one policy for many tools means those that have the argument.
+    """
+    tiers = {
+        when: fitted(tier, schemas)
+        for when, tier in policy.tiers.items()
+        if any(_is_about(when, schema) for schema in schemas)
+    }
+    return replace(policy, tiers=tiers)
+
+
 def misfit(found: Condition, schema: Schema) -> str:
     """What is wrong with a condition on calls of this schema; empty where it can be met or not."""
-    leaves = _leaves([schema], found.path, schema.get("$defs") or {})
+    leaves = _found(found, schema)
     name = ".".join(found.path)
     if not leaves:
         return f"is about {name}, which it has not"
@@ -47,6 +62,19 @@ def misfit(found: Condition, schema: Schema) -> str:
             kinds = " or ".join(dict.fromkeys(map(_told, leaves)))
             return f"compares {name} with {json.dumps(literal, ensure_ascii=False)}; it is {kinds}"
     return ""
+
+
+def _is_about(when: str, schema: Schema) -> bool:
+    """Whether calls may have what a condition is about; one that cannot be read is told apart."""
+    try:
+        return bool(_found(condition(when), schema))
+    except ValueError:
+        return True
+
+
+def _found(found: Condition, schema: Schema) -> Sequence[Schema]:
+    """The schemas of what a condition is about; none where calls have it not."""
+    return _leaves([schema], found.path, schema.get("$defs") or {})
 
 
 def _leaves(schemas: Sequence[Schema], path: Sequence[str], kinds: Schema) -> Sequence[Schema]:

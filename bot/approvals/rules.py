@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from agents import Agent, ApprovalPolicy, FunctionTool
 from bot.approvals.conditions import Condition, condition, covers
 from bot.approvals.counts import Complaint, counts, nobody
-from bot.approvals.fitting import misfit
+from bot.approvals.fitting import fitted, misfit
 from bot.approvals.hours import Calendar
 from bot.approvals.resolve import Defaults, named
 from bot.approvals.terms import is_group, is_person
@@ -53,7 +53,8 @@ def book(
     tools = _declared(agents)
     written = settings.approval_policies
     policies = {
-        name: (*_own(each), *matching(written, name)) for name, each in sorted(tools.items())
+        name: (*_own(each), *_for(each, matching(written, name)))
+        for name, each in sorted(tools.items())
     }
     defaults = Defaults(
         approvers=settings.approvers,
@@ -63,14 +64,12 @@ def book(
     )
     every = [policy for each in policies.values() for policy in each]
     names = named(every, defaults)
-    bounded = defaults.longest is not None
     told = (
         *_misplaced(written, tools),
         *counts(
             policies,
-            approvers=settings.approvers,
+            defaults=defaults,
             roles={**groups, **settings.approver_roles},
-            bounded=bounded,
         ),
         *_unsafe(settings, policies, names=names),
     )
@@ -83,6 +82,12 @@ def matching(written: Mapping[str, ApprovalPolicy], tool: str) -> tuple[Approval
     `*` in a name stands for anything: `agent.*` is all tools of an agent, `*.tool` one of any.
     """
     return tuple(policy for name, policy in written.items() if fnmatch.fnmatchcase(tool, name))
+
+
+def _for(tools: Sequence[_Tool], policies: Sequence[ApprovalPolicy]) -> tuple[ApprovalPolicy, ...]:
+    """Policies as they are for tools of one name: without tiers that are about others."""
+    schemas = [tool.schema for tool in tools]
+    return tuple(fitted(policy, schemas) for policy in policies)
 
 
 def usable(found: Book) -> Book:
