@@ -21,7 +21,7 @@ from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Outcome, Report
 from agents.runtime.output import MISFIT, fitted, misfit
 from agents.runtime.story import USER, Call, Story
-from agents.runtime.tools import Effects
+from agents.runtime.tools import PATIENCE, Effects
 
 REQUEST_SCHEMA = {
     "type": "object",
@@ -40,6 +40,7 @@ class AgentTool:
     effects: Effects = "none"
     secrets: tuple[str, ...] = ()
     build: Build = NO_BUILD
+    patience: float = PATIENCE
 
     def __init__(self, agent: Agent, *, skip_summarization: bool = False) -> None:
         """Offer `agent` under its name and description."""

@@ -398,7 +398,8 @@ class Calling:
         if waited is not None and waited < SETTLE:
             raise self.held.unsettled(SETTLE - waited)
         try:
-            found = await called(functools.partial(reconcile, self.context.idempotency_key))
+            look = functools.partial(reconcile, self.context.idempotency_key)
+            found = await called(look, within=tool.patience)
         except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
             log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             return self._maybe(tool, bound)

@@ -29,8 +29,10 @@ needed are started.
 class Beside:
     """A function beside a tool's own: it takes any of the tool's parameters, and a ToolContext."""
 
-    def __init__(self, func: Callable[..., Any], signature: Signature, *, role: str) -> None:
-        """Read which parameters it takes; `role` is what errors call it.
+    def __init__(
+        self, func: Callable[..., Any], signature: Signature, *, role: str, within: float
+    ) -> None:
+        """Read which parameters it takes; `role` is what errors call it, `within` as for `called`.
 
         Raises UsageError when it is no function, or wants what the tool has not.
         """
@@ -39,6 +41,7 @@ class Beside:
         name = getattr(func, "__name__", "")
         self.name = name if name.isidentifier() else role
         self._func = func
+        self._within = within
         wanted, context = parameters_of(func, tool=signature.name)
         known = {parameter.name for parameter in signature.parameters}
         self._offered: dict[str, str | None] = {name: name for name in wanted if name in known}
@@ -57,11 +60,26 @@ class Beside:
             name: tool_context if value is None else copies[value]
             for name, value in self._offered.items()
         }
-        return await called(functools.partial(self._func, **offered))
+        return await called(functools.partial(self._func, **offered), within=self._within)
 
 
-async def called(call: functools.partial[Any]) -> Any:
-    """What a function of any kind returns; of a generator's yields, a Yielded."""
+async def called(call: functools.partial[Any], *, within: float | None = None) -> Any:
+    """What a function of any kind returns; of a generator's yields, a Yielded.
+
+    Raises TimeoutError when it takes longer than so many seconds: what runs in a thread goes on
+    there, and nobody hears of it.
+    """
+    limit = asyncio.timeout(within)
+    try:
+        async with limit:
+            return await _called(call)
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise TimeoutError(f"there was no answer within {within:g} seconds") from error
+
+
+async def _called(call: functools.partial[Any]) -> Any:
     with contained():
         value = call() if _is_async(call.func) else await _in_thread(call)
         if inspect.isasyncgen(value):

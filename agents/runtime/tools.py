@@ -6,6 +6,7 @@ the answer.
 
 import functools
 import logging
+import math
 from collections.abc import Callable
 from typing import (
     Any,
@@ -36,6 +37,8 @@ from agents.runtime.jsonable import to_json
 log = logging.getLogger(__name__)
 
 Effects = Literal["none", "idempotent", "once"]
+PATIENCE = 20.0
+"""Seconds that what is beside a body may take to answer: less than a session is held for."""
 NOTE = (
     "This starts work that takes a long time. While its last response says that it is under way, "
     "do not call it again: news will come by itself."
@@ -51,7 +54,8 @@ class Tool(Protocol):
     `wake_on_progress`: intermediate news wakes the model. `secrets` are the arguments that nobody
     is shown. `build` tells one build of its body from another. `nested` is the agent that a Runner
     steps through in place of a body; its answer is the final one with `skip_summarization`.
-    `promise` is what `contract` is about, as far as changes of it can be told.
+    `promise` is what `contract` is about, as far as changes of it can be told. `patience` is how
+    many seconds `reconcile` may take.
     """
 
     name: str
@@ -59,6 +63,7 @@ class Tool(Protocol):
     effects: Effects
     approval: ApprovalPolicy | None
     reconcile: Callable[..., Any] | None
+    patience: float
     is_long_running: bool
     wake_on_progress: bool
     secrets: tuple[str, ...]
@@ -101,6 +106,7 @@ class ToolOptions(TypedDict, total=False):
     approval: ApprovalPolicy | None
     effects: Effects
     reconcile: Callable[..., Any] | None
+    patience: float
     name: str | None
 
 
@@ -114,6 +120,7 @@ class FunctionTool:
     call does not start. `approval` says who may agree. `effects`: see Tool. `reconcile` is given
     the idempotency key of a call whose outcome is unknown and finds out; None, said twice with
     twenty seconds in between, lets it run again. What arrives later than that happens twice.
+    `patience` is how many seconds these three may take: later they count as failed.
 
     Raises UsageError for wrong options and DeclarationError for what cannot be declared.
     """
@@ -133,6 +140,7 @@ class FunctionTool:
         approval: ApprovalPolicy | None = None,
         effects: Effects = "once",
         reconcile: Callable[..., Any] | None = None,
+        patience: float = PATIENCE,
         name: str | None = None,
     ) -> None:
         """Read the function's signature and check what was said about it."""
@@ -144,6 +152,7 @@ class FunctionTool:
         self.approval = approval
         self.effects: Effects = effects
         self.reconcile = reconcile
+        self.patience = patience
         self.build = build_of(func) if self.signature.context else NO_BUILD
         self._contract: str | None = None
         self._func = func
@@ -155,15 +164,17 @@ class FunctionTool:
             raise UsageError(f"{self.name}: approval must be an ApprovalPolicy")
         if reconcile is not None and not callable(reconcile):
             raise UsageError(f"{self.name}: reconcile must be a function")
+        if not _is_span(patience):
+            raise UsageError(f"{self.name}: patience must be a number of seconds above 0")
         if not (isinstance(require_confirmation, bool) or callable(require_confirmation)):
             raise UsageError(f"{self.name}: require_confirmation must be True, False or a function")
         self._gate = (
             require_confirmation
             if isinstance(require_confirmation, bool)
-            else Beside(require_confirmation, self.signature, role="predicate")
+            else Beside(require_confirmation, self.signature, role="predicate", within=patience)
         )
         self._precondition = precondition and Beside(
-            precondition, self.signature, role="precondition"
+            precondition, self.signature, role="precondition", within=patience
         )
 
     @property
@@ -251,3 +262,9 @@ class LongRunningFunctionTool(FunctionTool):
 def as_tool(tool: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is; a plain function as a FunctionTool."""
     return tool if isinstance(tool, Tool) else FunctionTool(tool)
+
+
+def _is_span(seconds: object) -> bool:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return False
+    return math.isfinite(seconds) and seconds > 0

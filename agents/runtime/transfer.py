@@ -11,7 +11,7 @@ from agents.runtime.approval import ApprovalPolicy
 from agents.runtime.arguments import Bound, Unfit
 from agents.runtime.build import NO_BUILD, Build
 from agents.runtime.context import ToolContext
-from agents.runtime.tools import Effects
+from agents.runtime.tools import PATIENCE, Effects
 
 
 def targets(agent: Agent, root: Agent) -> Sequence[Agent]:
@@ -47,6 +47,7 @@ class TransferTool:
     wake_on_progress: bool = False
     secrets: tuple[str, ...] = ()
     build: Build = NO_BUILD
+    patience: float = PATIENCE
     nested: object | None = None
     skip_summarization: bool = False
 
