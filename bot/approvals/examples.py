@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -55,7 +56,7 @@ def _values(path: tuple[str, ...], conditions: Sequence[Condition]) -> Sequence[
 
 def _near(conditions: Sequence[Condition]) -> Iterator[JsonValue]:
     """What the conditions name, and what is a little less, a little more and between."""
-    named = [v for c in conditions for v in (c.value if isinstance(c.value, list) else [c.value])]
+    named = [value for each in conditions for value in _named(each)]
     numbers = sorted(v for v in named if isinstance(v, int | float) and not isinstance(v, bool))
     yield from named
     yield from (each + step for each in numbers for step in (-1, 1))
@@ -66,6 +67,12 @@ def _near(conditions: Sequence[Condition]) -> Iterator[JsonValue]:
         for step in (-1, 1):
             with suppress(OverflowError):
                 yield _beside(each.amount, step)
+
+
+def _named(condition: Condition) -> Sequence[JsonValue]:
+    """The values that a condition names: those of the list behind `in`."""
+    listed = condition.sign == "in" and isinstance(condition.value, list)
+    return cast("list[JsonValue]", condition.value) if listed else [condition.value]
 
 
 def _beside(amount: object, step: int) -> str:
