@@ -420,13 +420,13 @@ async def test_a_tool_of_an_agent_that_another_calls(open_office: Opening, by: s
 
 
 async def test_a_word_of_somebody_else_does_not_make_two(open_office: Opening):
-    """Who asked cannot approve it either when it is asked again at another person's word."""
+    """Who asked cannot approve it at another person's word either: the request stays as it is."""
 
     def ping(host: str) -> dict[str, str]:
         """Ping."""
         return {"pong": host}
 
-    replies = [call("ping", host="h1"), call("ping", host="h1"), "Done."]
+    replies = [call("ping", host="h1"), call("ping", host="h1"), "It waits.", "Done."]
     agent = Agent(
         name="reimbursement",
         description="Pings.",
@@ -441,10 +441,9 @@ async def test_a_word_of_somebody_else_does_not_make_two(open_office: Opening):
     thread = await office.ask("please ping h1")
     first = await office.card("h1", where="general")
     await office.slack.say("ben", "expenses", "sounds good", thread_ts=thread)
-    await office.closed(first, "asked again")
-    second = await office.card("asked by", where="general")
-    await office.slack.click("ana", second, "approve")
+    await office.answer(thread, "It waits.")
+    await office.slack.click("ana", office.now(first), "approve")
     await office.note("ana", "You asked for this", where="general")
-    assert buttons(office.now(second)) == ["approve", "reject"]
-    await office.slack.click("max", second, "approve")
+    assert buttons(office.now(first)) == ["approve", "reject"]
+    await office.slack.click("max", office.now(first), "approve")
     await office.answer(thread, "Done.")
