@@ -38,7 +38,8 @@ class Question(Protocol):
 class Field:
     """One value a person enters: its name, schema without references, and what it starts with.
 
-    `optional` says that it may be emptied; then it is empty, never a default.
+    `optional` says that it may be emptied; then it is empty, never a default. `alone` is the schema
+    of a payload that has nothing else.
     """
 
     name: str
@@ -46,6 +47,11 @@ class Field:
     schema: Schema
     initial: JsonValue
     optional: bool
+    alone: Schema
+
+    def taken(self, value: JsonValue) -> JsonValue:
+        """What an answer makes of a value; raises PayloadError."""
+        return check_payload(self.alone, {self.name: value}).get(self.name)
 
 
 def fields(question: Question) -> list[Field]:
@@ -66,16 +72,22 @@ def fields(question: Question) -> list[Field]:
             title=title if titles.count(title) == 1 else f"{title} ({visible(name)[0]})",
             schema=(flat := _flat(properties[name], schema)),
             initial=given[name] if name in given else flat.get("default"),
-            optional=_may_be_empty(name, schema),
+            optional=_may_be_empty(name, alone),
+            alone=alone,
         )
         for name, title in zip(names, titles, strict=True)
+        for alone in (_alone(name, schema),)
     ]
 
 
-def _may_be_empty(name: str, schema: Schema) -> bool:
-    """Whether the answer is right with nothing entered for a field."""
+def _alone(name: str, schema: Schema) -> Schema:
+    """A schema with one of its fields only."""
     required = [each for each in schema.get("required") or () if each == name]
-    alone = {**schema, "properties": {name: schema["properties"][name]}, "required": required}
+    return {**schema, "properties": {name: schema["properties"][name]}, "required": required}
+
+
+def _may_be_empty(name: str, alone: Schema) -> bool:
+    """Whether the answer is right with nothing entered for a field."""
     try:
         check_payload(alone, {name: None})
     except PayloadError:

@@ -4,24 +4,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
+from decimal import Decimal
 from typing import cast
 
 from pydantic import JsonValue
 
+from agents import PayloadError
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.secrets import covered
 from bot.slack.blocks.fields import Field, Schema, fields, mapping
 from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain
+from bot.slack.blocks.values import number
 from bot.slack.options import option_value
 from bot.slack.text import cut, visible
 
 OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
-EXACT = 10**15
-"""Numbers below this are written digit by digit."""
+EXACT, PLACES = 10**15, 6
+"""Numbers below this, with so many digits behind the point, are written digit by digit."""
 LINE = 200
 """Characters beyond which a text gets several lines."""
 EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
@@ -91,13 +94,14 @@ def _picked(field: Field) -> Block | None:
     initial = field.initial
     match field.schema.get("format"):
         case "date":
-            return _picker("datepicker", "initial_date", _as(date, initial, 10))
+            return _picker(field, "datepicker", "initial_date", way=_as(date, initial, 10))
         case "time":
-            return _picker("timepicker", "initial_time", _as(time, initial, 5))
+            return _picker(field, "timepicker", "initial_time", way=_as(time, initial, 5))
         case "date-time":
-            return _picker("datetimepicker", "initial_date_time", _seconds(initial))
+            way = _seconds(initial)
+            return _picker(field, "datetimepicker", "initial_date_time", way=way)
         case "person":
-            return _picker("users_select", "initial_user", _person(initial))
+            return _picker(field, "users_select", "initial_user", way=_person(initial))
         case _:
             return None
 
@@ -116,8 +120,8 @@ def _several(members: Sequence[JsonValue], initial: JsonValue) -> Block:
     return element | ({"initial_options": chosen} if chosen else {})
 
 
-def _picker(kind: str, key: str, initial: JsonValue) -> Block:
-    return {"type": kind} | ({key: initial} if initial is not None else {})
+def _picker(field: Field, kind: str, key: str, *, way: JsonValue) -> Block:
+    return {"type": kind} | ({key: way} if way is not None and _comes_back(field, way) else {})
 
 
 def _person(initial: JsonValue) -> str | None:
@@ -127,27 +131,71 @@ def _person(initial: JsonValue) -> str | None:
 def _number(field: Field) -> Block:
     """A number input, whose limits Slack checks as well; it takes them as texts."""
     schema = field.schema
+    told = {
+        "min_value": _digits(schema.get("minimum")),
+        "max_value": _digits(schema.get("maximum")),
+        "initial_value": _written(field, _digits(field.initial)),
+    }
     element: Block = {
         "type": "number_input",
         "is_decimal_allowed": schema.get("type") == "number",
     }
-    told = {
-        "min_value": schema.get("minimum"),
-        "max_value": schema.get("maximum"),
-        "initial_value": field.initial,
-    }
-    whole = schema.get("type") == "integer"
-    texts = {name: _digits(value, whole=whole) for name, value in told.items()}
-    return element | {name: text for name, text in texts.items() if text}
+    return element | {name: text for name, text in told.items() if text}
 
 
-def _digits(value: object, *, whole: bool) -> str:
-    """A number as Slack writes it; empty when it cannot be."""
+def _digits(value: object) -> str:
+    """A number digit by digit, as Slack takes it; empty when it has too many."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < EXACT:
         return ""
-    if value == int(value):
-        return str(int(value))
-    return "" if whole else f"{value:.6f}".rstrip("0").rstrip(".")
+    text = number(value)
+    return text if len(text.partition(".")[2]) <= PLACES else ""
+
+
+def _written(field: Field, text: str) -> str:
+    """How a value stands in an input: read again it is the same. Empty where there is no way.
+
+    A number that some would read as thousands has a zero more.
+    """
+    ways = [text, f"{text}0"] if _is_number(field.schema) else [text]
+    return next((way for way in ways if text and _comes_back(field, way)), "")
+
+
+def _is_number(schema: Schema) -> bool:
+    return schema.get("type") == "number" or schema.get("format") == "decimal"
+
+
+def _comes_back(field: Field, way: JsonValue) -> bool:
+    """Whether an answer of this would be what the field begins with.
+
+    What no answer may be is shown as it is: it is the person's to correct.
+    """
+    begins: Sequence[JsonValue] = [field.initial]
+    if isinstance(field.initial, str) and _is_number(field.schema):
+        begins = [field.initial, f"{field.initial}0"]
+    wanted = [each for each in (_answer(field, value) for value in begins) if each is not None]
+    found = _answer(field, way)
+    return not wanted or (found is not None and _alike(field.schema, found, wanted[0]))
+
+
+def _answer(field: Field, value: JsonValue) -> JsonValue:
+    """What an answer makes of a value; None where it would be refused."""
+    try:
+        return field.taken(value)
+    except PayloadError:
+        return None
+
+
+def _alike(schema: Schema, one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values of a field are the same, however they are written."""
+    if isinstance(one, str) and isinstance(other, str):
+        match schema.get("format"):
+            case "decimal":
+                return Decimal(one) == Decimal(other)
+            case "date-time":
+                return datetime.fromisoformat(one) == datetime.fromisoformat(other)
+            case _:
+                pass
+    return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
 def _typed(field: Field) -> Block:
@@ -157,7 +205,7 @@ def _typed(field: Field) -> Block:
     words = schema.get("format") == "multiline" or (isinstance(longest, int) and longest > LINE)
     long = words or schema.get("type") in ("array", "object", None)
     limit = min(longest, INPUT_LIMIT) if isinstance(longest, int) and longest > 0 else INPUT_LIMIT
-    text = "" if initial in (None, "") else _text_of(schema, initial)
+    text = "" if initial in (None, "") else _written(field, _text_of(schema, initial))
     many = long or "\n" in text
     element: Block = {"type": "plain_text_input", "multiline": many, "max_length": limit}
     plainly = len(text) <= limit and visible(text) == (text, False)
@@ -168,6 +216,8 @@ def _text_of(schema: Schema, value: JsonValue) -> str:
     """A value as people type it: a list of texts line by line, what else has parts as JSON."""
     if isinstance(value, str):
         return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return number(value)
     if isinstance(value, list) and value and takes_lines(schema):
         text = "\n".join(map(str, value))
         kept = [line for line in text.splitlines() if line == line.strip() and line]
@@ -230,7 +280,7 @@ def _as(kind: type[date] | type[time], value: JsonValue, length: int) -> str | N
 
 
 def _seconds(value: JsonValue) -> int | None:
-    """An ISO date and time with its zone, as Slack wants it; Slack takes ten digits only."""
+    """An ISO date and time with its zone, as Slack wants it: ten digits, and whole minutes."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
@@ -238,4 +288,5 @@ def _seconds(value: JsonValue) -> int | None:
     if moment is None or moment.tzinfo is None:
         return None
     seconds = int(moment.timestamp())
-    return seconds if 1_000_000_000 <= seconds <= 9_999_999_999 else None
+    whole = moment.microsecond == 0 and seconds % 60 == 0
+    return seconds if whole and 1_000_000_000 <= seconds <= 9_999_999_999 else None
