@@ -114,8 +114,8 @@ PROMISES = {
     13: Promise(
         "What people enter is checked against the stored schema.",
         "bot/approvals/decision.py",
-        "return check_payload(approval.payload_schema, dict(decision.values or {})), {}",
-        "return dict(decision.values or {}), {}",
+        "return check_payload(approval.payload_schema, values, before=voted), {}",
+        "return values, {}",
         "tests/bot/approvals/test_decide.py::test_wrong_values",
     ),
     14: Promise(
