@@ -11,7 +11,7 @@ from bot.approvals.request import Approval, late, short_name, voted
 from bot.turns import Command
 
 MOST = 100
-"""Approvals that are looked through, of everybody's or of one name's."""
+"""Approvals that are looked through: of everybody's, or of what is over of one name's."""
 EVERY = 10_000
 """Approvals among which one is found by its reference, without reading any other."""
 

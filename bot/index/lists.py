@@ -48,10 +48,16 @@ class Lists(Hints):
         return list((await self._read(self._seen, found)).values())
 
     async def concerning(self, names: Sequence[str], most: int) -> list[tuple[SessionKey, str]]:
-        """The same of those that concern one of the names, so many of each."""
-        keys = [self._mine(name) for name in names]
-        found = await self.send([("ZREVRANGE", key, 0, most - 1) for key in keys])
-        read = [await self._read(key, each) for key, each in zip(keys, found, strict=True)]
+        """The same of those that concern one of the names: all open ones, so many others of each.
+
+        Who has a hundred to decide is told how many, and what is most urgent among all of them.
+        """
+        keys, middle = [self._mine(name) for name in names], OPEN // 2
+        opened = [("ZRANGE", key, "+inf", middle, "BYSCORE", "REV") for key in keys]
+        newest = ("BYSCORE", "REV", "LIMIT", 0, most)
+        others = [("ZRANGE", key, f"({middle}", "-inf", *newest) for key in keys]
+        found = await self.send([*opened, *others])
+        read = [await self._read(key, each) for key, each in zip(keys * 2, found, strict=True)]
         return list(dict.fromkeys(each for one in read for each in one.values()))
 
     async def open_concerning(self, names: Sequence[str]) -> list[tuple[SessionKey, str]]:

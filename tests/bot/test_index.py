@@ -381,11 +381,27 @@ async def test_what_is_open_is_found_before_what_is_newer(index: Index):
     old, new = (KEYS[0], "3-0"), (KEYS[1], "3-0")
     await index.send(index.lists.approval_listed(*old, 1, names=["UMAX", "finance"], is_open=True))
     await index.send(index.lists.approval_listed(*new, 2, names=["UMAX"], is_open=False))
-    assert await index.lists.recent(1) == await index.lists.concerning(["UMAX"], 1) == [old]
+    assert await index.lists.recent(1) == await index.lists.concerning(["UMAX"], 0) == [old]
     assert await index.lists.concerning(["UMAX", "finance"], 9) == [old, new]
     assert await index.lists.concerning(["UANA"], 9) == await index.lists.concerning([], 9) == []
     await index.send(index.lists.approval_listed(*old, 1, names=["UMAX"], is_open=False))
     assert await index.lists.recent(9) == await index.lists.concerning(["UMAX"], 9) == [new, old]
+
+
+@pytest.mark.parametrize("most", [1, 3, 9])
+async def test_what_is_open_takes_no_place_of_what_is_over(index: Index, most: int):
+    """Of one's own all that is open is found, whatever its number, and the newest of the rest."""
+    closed = [(KEYS[1], f"{n}-0") for n in range(5)]
+    opened = [(KEYS[0], f"{n}-0") for n in range(7)]
+    for is_open, listed in ((True, opened), (False, closed)):
+        for at, each in enumerate(listed, 1):
+            names = ["UMAX", "finance"] if at % 2 else ["UMAX"]
+            command = index.lists.approval_listed(*each, at, names=names, is_open=is_open)
+            await index.send(command)
+    found = await index.lists.concerning(["UMAX", "finance"], most)
+    assert sorted(each for each in found if each in opened) == opened
+    others = {each for each in found if each in closed}
+    assert others == {*closed[-most:], *closed[::2][-most:]}
 
 
 async def test_a_list_has_an_end(index: Index, client: Client):
