@@ -42,10 +42,10 @@ class Tries:
         self._tried[key, post] = tried
         return tried
 
-    def enough(self, key: SessionKey, post: str, *, now: float, after: float = GIVE_UP) -> bool:
-        """Whether a post was tried in vain for so long that there is no use in it."""
+    def enough(self, key: SessionKey, post: str, *, now: float, after: float | None = None) -> bool:
+        """Whether a post was tried in vain for so long (`GIVE_UP`) that there is no use in it."""
         tried = self._tried.get((key, post))
-        return tried is not None and now - tried.first >= after
+        return tried is not None and now - tried.first >= (GIVE_UP if after is None else after)
 
     def believed(self, key: SessionKey, what: str, *, now: float) -> bool:
         """Whether a strange refusal, which was met once more, was met a few times by now."""
