@@ -19,8 +19,25 @@ TIMEOUT = 10.0
 WAIT = 1.0
 LONG_WAIT = 600.0
 
+LOST = (
+    aiohttp.ClientError,
+    SlackClientError,
+    TimeoutError,
+    ConnectionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What is met where an answer got lost; the last five where it is not what Slack answers: no
+object, no text, without end."""
+
 Audience = Literal["requester", "operator", "clicker"]
 Answer = Mapping[str, Any]
+Asked = Mapping[str, type]
+"""What an answer has to hold: dotted paths, and what stands there."""
+NOTHING: Asked = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +197,17 @@ _NO_PLACE: Mapping[str, str] = {
 
 
 async def answered(
-    call: Coroutine[Any, Any, Any], *, within: float = TIMEOUT, until: float = math.inf
+    call: Coroutine[Any, Any, Any],
+    *,
+    asked: Asked = NOTHING,
+    within: float = TIMEOUT,
+    until: float = math.inf,
 ) -> AsyncSlackResponse | Retry | Uncertain | Refused:
     """What Slack answered to a call, or why it is no answer.
 
-    `within` is in seconds. A call that is late, because this process stood still, is not made.
+    One without what was `asked` (dotted paths, and what stands there) is none, nor is one that is
+    no object, or cannot be read. `within` is in seconds. A call that is late, because this process
+    stood still, is not made.
     """
     left = min(within, until - time.monotonic())
     if left <= 0:
@@ -192,13 +215,18 @@ async def answered(
         return Uncertain("late")
     try:
         async with asyncio.timeout(left):
-            return cast(AsyncSlackResponse, await call)
+            response = cast(AsyncSlackResponse, await call)
     except SlackApiError as error:
         return ending(error)
     except aiohttp.ClientConnectorError:
         return Retry(WAIT)
-    except (aiohttp.ClientError, SlackClientError, TimeoutError, ConnectionError) as error:
+    except LOST as error:
         return Uncertain(type(error).__name__)
+    data = cast("object", response.data)
+    told = isinstance(data, Mapping) and all(
+        _is_there(inside(cast("Answer", data), path), kind) for path, kind in asked.items()
+    )
+    return response if told else Uncertain("incomplete")
 
 
 def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
@@ -218,7 +246,10 @@ def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
 
 
 def _refused(code: str, data: Answer, *, method: str) -> Refused:
-    detail = "; ".join(map(str, inside(data, "response_metadata.messages") or ()))
+    messages = inside(data, "response_metadata.messages")
+    detail = (
+        "; ".join(map(str, cast("list[object]", messages))) if _is_there(messages, list) else ""
+    )
     if code in _EXPIRED or (code == "invalid_arguments" and "trigger" in detail):
         return Refused(code, "clicker", "That took too long; please click again.", detail)
     if code in _NO_PLACE:
@@ -247,6 +278,17 @@ def inside(data: Answer, path: str) -> Any:
     for key in path.split("."):
         value = cast("Answer", value).get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def _is_there(value: object, kind: type) -> bool:
+    """Whether a value is of a kind, and no empty text."""
+    return isinstance(value, kind) and value != ""
+
+
+def objects(value: object) -> list[Answer]:
+    """The objects in a list; whatever else is in it is left out."""
+    listed = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Answer", each) for each in listed if isinstance(each, Mapping)]
 
 
 def text_of(value: object) -> str:

@@ -14,15 +14,17 @@ from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
 import aiohttp
-from slack_sdk.errors import SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from bot.slack.blocks.rendered import Block, Rendered, shortened
 from bot.slack.endings import (
+    LOST,
+    NOTHING,
     TIMEOUT,
     Answer,
+    Asked,
     Posted,
     Refused,
     Result,
@@ -31,6 +33,7 @@ from bot.slack.endings import (
     Uncertain,
     answered,
     inside,
+    objects,
     text_of,
 )
 from bot.turns import Spot, Thread
@@ -154,7 +157,7 @@ class Replies:
                 answer = await AsyncWebhookClient(url, retry_handlers=[]).send(
                     text=text, response_type="ephemeral", replace_original=False
                 )
-        except (aiohttp.ClientError, SlackClientError, TimeoutError) as error:
+        except LOST as error:
             return Uncertain(type(error).__name__)
         if answer.status_code == 200:
             return Posted("")
@@ -183,11 +186,11 @@ class Replies:
         known, now = self._shared.get(channel), time.monotonic()
         if known and now - known[0] < SHARED_REMEMBERED:
             return known[1]
-        read = await self._answered(self._client.conversations_info(channel=channel))
+        call = self._client.conversations_info(channel=channel)
+        read = await self._answered(call, asked={"channel.is_ext_shared": bool})
         if not isinstance(read, Mapping):
             return self._never_told(channel, read)
-        about = cast("Answer", read.get("channel") or {})
-        found = any(bool(about.get(flag)) for flag in _SHARED)
+        found = any(bool(inside(read, f"channel.{flag}")) for flag in _SHARED)
         self._shared[channel] = (now, found)
         self._untold.pop(channel, None)
         return found
@@ -253,15 +256,15 @@ class Replies:
     async def _read_on(self, thread: Thread, seen: Seen) -> Retry | Uncertain | Refused | None:
         """Read one page more of a place, or say why not."""
         page = self._page(thread, since=seen.since, cursor=seen.cursor)
-        read = await self._answered(page)
+        read = await self._answered(page, asked={"messages": list})
         if isinstance(read, Refused) and seen.cursor and not read.of_app:
             return Uncertain(read.code)  # what came before may be there all the same
         if not isinstance(read, Mapping):
             return read
-        for each in cast("list[Answer]", read.get("messages") or []):
-            if name := _post_id(each):
-                places = seen.places.setdefault(name, [])
-                places.append(str(Spot(thread.channel, str(each["ts"]))))
+        for each in objects(read["messages"]):
+            name, ts = _post_id(each), text_of(each.get("ts"))
+            if name and ts:
+                seen.places.setdefault(name, []).append(str(Spot(thread.channel, ts)))
         seen.cursor = text_of(inside(read, "response_metadata.next_cursor"))
         seen.pages, seen.at = seen.pages + 1, time.monotonic()
         seen.over = not seen.cursor or seen.pages >= PAGES
@@ -283,28 +286,31 @@ class Replies:
                     exclude_archived=True,
                     limit=1000,
                     cursor=cursor or None,
-                )
+                ),
+                asked={"channels": list},
             )
             if not isinstance(read, Mapping):
                 return read
-            found |= {each["name"]: each["id"] for each in read["channels"]}
+            for each in objects(read["channels"]):
+                if (name := text_of(each.get("name"))) and (id_ := text_of(each.get("id"))):
+                    found[name] = id_
             cursor = text_of(inside(read, "response_metadata.next_cursor"))
             if not cursor:
                 return found
 
     async def user(self, person: str) -> Answer | Retry | Uncertain | Refused:
         """What Slack knows about a person: the `user` of users.info."""
-        read = await self._answered(self._client.users_info(user=person), within=QUICK)
+        call = self._client.users_info(user=person)
+        read = await self._answered(call, asked={"user.id": str}, within=QUICK)
         return cast("Answer", read["user"]) if isinstance(read, Mapping) else read
 
     async def group(self, group: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
         """The ids of the people in a user group."""
-        read = await self._answered(
-            self._client.usergroups_users_list(usergroup=group), within=QUICK
-        )
+        call = self._client.usergroups_users_list(usergroup=group)
+        read = await self._answered(call, asked={"users": list}, within=QUICK)
         if not isinstance(read, Mapping):
             return read
-        return tuple(map(str, cast("list[object]", read.get("users") or [])))
+        return tuple(map(str, cast("list[object]", read["users"])))
 
     async def members(self, channel: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
         """The ids of the people in a channel, of a huge one the first `PAGES` thousand."""
@@ -314,11 +320,12 @@ class Replies:
             read = await self._answered(
                 self._client.conversations_members(
                     channel=channel, limit=1000, cursor=cursor or None
-                )
+                ),
+                asked={"members": list},
             )
             if not isinstance(read, Mapping):
                 return read
-            found += map(str, cast("list[object]", read.get("members") or []))
+            found += map(str, cast("list[object]", read["members"]))
             cursor = text_of(inside(read, "response_metadata.next_cursor"))
             if not cursor:
                 break
@@ -380,24 +387,24 @@ class Replies:
         until: float = math.inf,
     ) -> Result:
         """How a call ended; `key` names what of the answer is its place."""
-        read = await self._answered(call, within=within, until=until)
+        asked = {name: str for name in ((key, "channel") if key == "ts" else (key,)) if name}
+        read = await self._answered(call, asked=asked, within=within, until=until)
         if not isinstance(read, Mapping):
             return read
         found = text_of(inside(read, key))
-        channel = text_of(read.get("channel"))
-        return Posted(str(Spot(channel, found)) if key == "ts" else found)
+        return Posted(str(Spot(read["channel"], found)) if key == "ts" else found)
 
     async def _answered(
         self,
         call: Coroutine[Any, Any, Any],
         *,
+        asked: Asked = NOTHING,
         within: float | None = None,
         until: float = math.inf,
     ) -> Answer | Retry | Uncertain | Refused:
-        """What Slack answered, if it did what was asked."""
-        answer = await answered(
-            call, within=min(within or self._timeout, self._timeout), until=until
-        )
+        """What Slack answered, if it did what was asked, and all that was `asked` is there."""
+        within = min(within or self._timeout, self._timeout)
+        answer = await answered(call, asked=asked, within=within, until=until)
         if isinstance(answer, AsyncSlackResponse):
             return cast("Answer", answer.data)
         return answer

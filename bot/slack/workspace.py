@@ -19,13 +19,15 @@ from tenacity import (
 from bot.errors import SettingsError, SlackUnavailable
 from bot.routing import is_id
 from bot.settings import Settings, variable
-from bot.slack.endings import Refused, Retry, Uncertain, answered
+from bot.slack.endings import Answer, Refused, Retry, Uncertain, answered, inside, text_of
 from bot.slack.replies import Replies, web_client
 
 Found = TypeVar("Found")
 
 WAIT = 30.0
 """Seconds in which Slack may come to answer."""
+
+_IDENTITY = ("team_id", "user_id", "bot_id")
 
 NOT_THERE = "no such channel can be seen (archived, renamed, deleted, or private and without us)"
 CARDS_AT_HOME = "requests are put into the threads they come from"
@@ -108,7 +110,8 @@ async def socket_address(client: AsyncWebClient, *, app_token: str) -> str:
     """
 
     async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
-        return await answered(client.apps_connections_open(app_token=app_token))
+        call = client.apps_connections_open(app_token=app_token)
+        return await answered(call, asked={"url": str})
 
     answer = await _patiently(ask, wait=WAIT)
     if isinstance(answer, Refused):
@@ -145,7 +148,7 @@ async def _identity(client: AsyncWebClient, *, wait: float) -> tuple[Identity, S
     """Who we are, and the scopes of our token."""
 
     async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
-        return await answered(client.auth_test())
+        return await answered(client.auth_test(), asked=dict.fromkeys(_IDENTITY, str))
 
     answer = await _patiently(ask, wait=wait)
     if isinstance(answer, Refused):
@@ -171,8 +174,7 @@ async def _app(client: AsyncWebClient, bot: str, *, wait: float) -> str:
     answer = await _patiently(ask, wait=wait)
     if isinstance(answer, Refused):
         return ""
-    about = cast("Mapping[str, Mapping[str, str]]", answer.data).get("bot") or {}
-    return about.get("app_id") or ""
+    return text_of(inside(cast("Answer", answer.data), "bot.app_id"))
 
 
 async def _channels(replies: Replies, *, wait: float) -> Mapping[str, str]:
