@@ -152,10 +152,10 @@ def _ordered(approval: Approval) -> list[tuple[str, JsonValue]]:
 
 
 def values(approval: Approval) -> dict[str, str]:
-    """Each value by the argument's name, in one line, without secret ones."""
+    """Each value by the argument's name, without secret ones."""
     pairs = zip(_ordered(approval), arguments(approval), strict=True)
     return {
-        name: " ".join(each.value.split())
+        name: each.value
         for (name, _), each in pairs
         if name not in approval.secrets and MASK not in each.value
     }

@@ -114,10 +114,11 @@ def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
     """What there is to know of the rest of the conversation: tries, likes and talk."""
     blocks: list[Block] = []
     if kin.failed:
-        blocks.append(attempt(kin.attempt, kin.failed, kin.corrected))
+        blocks.append(attempt(kin.attempt, kin.failed, kin.corrected, policy=approval.policy))
     if kin.alike and is_open:
         here, there = values(approval), values(kin.alike)
-        blocks.append(alike(kin.alike, kin.apart, here=here, there=there))
+        like = alike(kin.alike, kin.apart, here=here, there=there, policy=approval.policy)
+        blocks.append(like)
     if kin.moved_on and is_open:
         blocks.append(talked_on())
     return blocks

@@ -1,14 +1,20 @@
 """How a request stands among the others of its conversation, as small print on its card."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from types import MappingProxyType
 
 from bot.approvals.request import Approval
+from bot.approvals.terms import Policy, is_person
 from bot.slack.blocks.rendered import Block, mention, moment, small
 from bot.slack.text import cut, visible
 
 NAMES_LIMIT = 10
 LINE_LIMIT = 1_000
+EACH_LIMIT, BEFORE = 60, 20
+"""Characters of a value that differs, and how many of them are the same still."""
+UNTOLD = "somebody who is not mentioned here"
 _STANDS: Mapping[str, str] = MappingProxyType(
     {
         "pending": "is still open",
@@ -35,25 +41,33 @@ def alike(
     *,
     here: Mapping[str, str],
     there: Mapping[str, str],
+    policy: Policy,
 ) -> Block:
     """The line about another request that looks the same, and what differs: name and form.
 
-    `here` and `there` are the values in both that may be shown.
+    `here` and `there` are the values in both that may be shown. Of people only those are mentioned
+    who are told about this one, by its policy.
     """
     like = "Nearly the same as" if apart else "The same as"
     what = f"{like} a request that {_STANDS[other.status]}"
     asked = f"`{other.reference}`, asked {moment(other.asked_at)}"
-    by = f", decided by {mention(other.decided_by)}" if other.decided_by else ""
+    by = f", decided by {_whom(other.decided_by, policy)}" if other.decided_by else ""
     told = f": {_apart(apart, here, there)}" if apart else ""
     return small(asked + by, before=cut(f"⚠ {what}{told}.", LINE_LIMIT))
 
 
-def attempt(number: int, failed: Approval, corrected: Sequence[str]) -> Block:
+def attempt(number: int, failed: Approval, corrected: Sequence[str], *, policy: Policy) -> Block:
     """The line about which try of a call that failed this is, and which arguments changed."""
     changed = f"changed: {_listed(corrected)}" if corrected else "nothing changed"
-    by = f", approved by {mention(failed.decided_by)}," if failed.decided_by else ""
+    by = f", approved by {_whom(failed.decided_by, policy)}," if failed.decided_by else ""
     told = f"Attempt {number - 1}{by} failed: `{failed.reference}`"
     return small(told, before=cut(f"Attempt {number}: {changed}.", LINE_LIMIT))
+
+
+def _whom(person: str, policy: Policy) -> str:
+    """Who decided another request: Slack notifies whoever a new message mentions."""
+    told = policy.approvers if policy.notified is None else policy.notified
+    return mention(person) if person in told or not is_person(person) else UNTOLD
 
 
 def _apart(
@@ -63,10 +77,29 @@ def _apart(
     names = [name for name, _ in apart]
     forms = dict.fromkeys(form for _, form in apart if form)
     shown = [name for name in names[:NAMES_LIMIT] if name in here and name in there]
-    told = [f"{here[name]} / {there[name]}" for name in shown]
+    told = [pair for name in shown if (pair := _pair(here[name], there[name]))]
     ways = f", in {' and '.join(forms)}" if forms else ""
     values = f" ({', '.join(told)})" if told else ""
     return f"only {_listed(names)} {'differs' if len(names) == 1 else 'differ'}{ways}{values}"
+
+
+def _pair(one: str, other: str) -> str:
+    """Two values where they begin to differ; empty if what is told of them does not."""
+    lines = [" ".join(each.split()) for each in (one, other)]
+    if lines[0] == lines[1]:
+        lines = [json.dumps(each, ensure_ascii=False) for each in (one, other)]
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(*lines, strict=False))
+    begin = max(sum(1 for _ in same) - BEFORE, 0)
+    shown = [_around(line, begin) for line in lines]
+    return " / ".join(shown) if shown[0] != shown[1] else ""
+
+
+def _around(line: str, begin: int) -> str:
+    """A part of a line, with what came before and what comes after as dots."""
+    if len(line) <= EACH_LIMIT:
+        return line
+    end = begin + EACH_LIMIT
+    return f"{'…' if begin else ''}{line[begin:end]}{'…' if len(line) > end else ''}"
 
 
 def _listed(names: Iterable[str]) -> str:
