@@ -25,6 +25,8 @@ ASKING = ("reminder", "escalation", "succession", "moved_on")
 """What is said under a card that can be decided."""
 OVER = ("ruling", "superseded")
 """What is said under a card that cannot be decided any more."""
+LOST = frozenset({"message_not_found", "channel_not_found", "is_archived"})
+"""What Slack says of a card that nobody sees any more."""
 NOT_SHOWN = (
     "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
 )
@@ -100,6 +102,14 @@ class Detour:
             told = await self._courier.say(f"{post.id}/nobody", asker, answer(why))
             result = Posted("") if isinstance(told, Posted) else told
         return _let_be(result)
+
+    async def lost(self, post: Post, refused: Refused) -> None:
+        """Have an open request put into its thread, once, where one of its cards is gone."""
+        approval = self._known.approval(post)
+        if approval and kind_of(post) == "card_update" and refused.code in LOST:
+            home = thread_of(self._key)
+            after = await bring_home(self._slot, approval, home, lost=post.after or "")
+            self.owes_more |= len(after.copies) > len(approval.copies)
 
     async def _is_at_home(self, post: Post, thread: Thread, home: Thread) -> bool:
         """Whether a request has a card in its thread, where what is said under it is said too.

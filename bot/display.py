@@ -70,6 +70,13 @@ class Display:
         """The message that a post is about, which another post became; of no channel: none did."""
         return Spot.parse(self.places.get(post.after or "", ""))
 
+    def now_at(self, post: Post) -> tuple[str, str]:
+        """Where what a post is about was put first, and where it is: a line may be said anew."""
+        first = self.places.get(post.after or "", "")
+        said = (place for name, place in self.places.items() if name.startswith(f"{post.after}@"))
+        anew = next((place for place in said if place != first), first)
+        return first, anew if kind_of(post) == "asked_update" else first
+
     def approval(self, post: Post) -> Approval | None:
         """The approval a post is about; raises ValueError when its record cannot be read."""
         name = str(post.body.get("approval", ""))

@@ -427,15 +427,19 @@ class Debt:
         return None
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
-        """Show a card or a line again; one that was never posted, or is gone, is let be."""
-        place = self._display.places.get(post.after or "")
+        """Show a card or a line again; one that was never posted is let be.
+
+        A line that is gone is said anew, once; a card that is gone gets another one at home.
+        """
+        first, place = self._display.now_at(post)
         if not place or not pieces:
             return Posted("")
         result = await self._courier.change(post.id, place, pieces[0])
         if isinstance(result, Refused) and not result.of_app:
             logs.warning("outbox.refused", post=post.id, code=result.code, detail=result.detail)
-            if result.gone and kind_of(post) == "asked_update":
+            if result.gone and kind_of(post) == "asked_update" and place == first:
                 return await self._courier.say(post.id, thread_of(self.key), pieces)
+            await self._detour.lost(post, result)
             return Posted("")
         return result
 

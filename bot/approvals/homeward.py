@@ -10,23 +10,24 @@ from bot.approvals.request import Approval, Copy
 from bot.turns import Thread
 
 
-def is_home(approval: Approval, home: Thread) -> bool:
-    """Whether the request has a card in its thread, or is to get one."""
+def is_home(approval: Approval, home: Thread, *, but: str = "") -> bool:
+    """Whether the request has a card in its thread, or is to get one, `but` that of one post."""
     return any(
-        (copy.channel, copy.thread_ts) == (home.channel, home.ts) for copy in approval.copies
+        (copy.channel, copy.thread_ts) == (home.channel, home.ts) and copy.post != but
+        for copy in approval.copies
     )
 
 
-async def bring_home(slot: Slot, approval: Approval, home: Thread) -> Approval:
+async def bring_home(slot: Slot, approval: Approval, home: Thread, *, lost: str = "") -> Approval:
     """Owe a card in the thread of an open request; the approval as it is then.
 
-    Nothing is owed where there is one, or where the request is closed.
+    Nothing is owed where there is one that is not `lost`, or where the request is closed.
     """
     key = SessionKey.parse(approval.session)
     for pause in pauses():
         if pause:
             await asyncio.sleep(pause)
-        if approval.status != "pending" or is_home(approval, home):
+        if approval.status != "pending" or is_home(approval, home, but=lost):
             break
         numbered = Copy.numbered(approval.id, len(approval.copies), home.channel)
         copy = numbered.model_copy(update={"thread_ts": home.ts})
