@@ -92,7 +92,7 @@ def no_means_yes() -> None:
 def no_digest() -> None:
     """Other arguments than those people saw are run."""
     _tamper()
-    edit("start_call", "if stored.digest ~= a.digest then", "if false then")
+    edit("start_call", "stored.digest ~= a.digest then", "false then")
     stood = questions.Questions._as_it_stands
     questions.Questions._as_it_stands = lambda self, tool, bound, told: (
         told if self.call.question else stood(self, tool, bound, told)
