@@ -119,13 +119,14 @@ def _parameters(before: Question, after: Question) -> Iterator[str]:
         if name not in old or name not in new:
             if (name in before.args) is (name in after.args):
                 what = "is a new parameter" if name in new else "is no parameter any more"
-                yield f"{name}: {what}"
+                yield f"{name} {what}"
             continue
         yield from _kinds(name, old[name], new[name], verb=("took", "takes"))
         was, now = (each[name].get("default", _GONE) for each in (old, new))
         if _differ(was, now):
             secret = name in {*before.secrets, *after.secrets}
-            yield f"{name}: its default {'has changed' if secret else _change(was, now)}"
+            what = " is another one" if secret else f": {_change(was, now)}"
+            yield f"default of {name}{what}"
 
 
 def _effects(before: Question, after: Question) -> Iterator[str]:

@@ -87,7 +87,10 @@ def _answered(event: Event, scene: Scene) -> Plan:
 
 
 def _over(event: Event, scene: Scene) -> Plan:
-    """The approvals that are open though their calls are answered here: nobody waits for them."""
+    """The approvals whose calls are answered here without them: nobody waits for them any more.
+
+    One that somebody approves at this very moment is void: the answer came too late to be heard.
+    """
     shown = event.actions.requested_tool_confirmations
     calls = (
         scene.story.calls.get(response.id or "") for response in event.get_function_responses()
@@ -96,8 +99,15 @@ def _over(event: Event, scene: Scene) -> Plan:
         call.request or "" for call in calls if call and not call.answer and call.id not in shown
     ]
     found = [name for name in asked if name in scene.approvals]
-    due = [each for name in found for each in scene.rules.due(scene.key, name, scene.now)]
-    return Plan(companions=Companions(index=due), settling=tuple(found))
+    mark = f"a{event.version}"
+    return Plan(
+        companions=Companions(
+            settles=[Settle(id=name, sources=("approved",), status="void") for name in found],
+            posts=[p for name in found for p in posts.updates(scene.approvals[name], mark=mark)],
+            index=[each for n in found for each in scene.rules.due(scene.key, n, scene.now)],
+        ),
+        settling=tuple(found),
+    )
 
 
 def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan:

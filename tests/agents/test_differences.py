@@ -87,8 +87,8 @@ WHOLE, TEXT = {"type": "integer"}, {"type": "string"}
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        pytest.param({"a": WHOLE}, {}, ["a: is no parameter any more"], id="one less"),
-        pytest.param({}, {"a": WHOLE}, ["a: is a new parameter"], id="one more"),
+        pytest.param({"a": WHOLE}, {}, ["a is no parameter any more"], id="one less"),
+        pytest.param({}, {"a": WHOLE}, ["a is a new parameter"], id="one more"),
         pytest.param(
             {"a": WHOLE},
             {"a": {"type": "number"}},
@@ -98,19 +98,19 @@ WHOLE, TEXT = {"type": "integer"}, {"type": "string"}
         pytest.param(
             {"a": TEXT | {"default": "Zürich"}},
             {"a": TEXT | {"default": "Łódź"}},
-            ['a: its default was "Zürich", is now "Łódź"'],
+            ['default of a: was "Zürich", is now "Łódź"'],
             id="a default",
         ),
         pytest.param(
             {"a": TEXT | {"default": None}},
             {"a": TEXT},
-            ["a: its default was null, is gone"],
+            ["default of a: was null, is gone"],
             id="no default any more",
         ),
         pytest.param(
             {"a": TEXT},
             {"a": TEXT | {"default": ""}},
-            ['a: its default was not there, is now ""'],
+            ['default of a: was not there, is now ""'],
             id="a default by now",
         ),
         pytest.param(
@@ -168,7 +168,7 @@ def test_a_secret_default_is_not_told():
     """That it is another one is said, not what it is."""
     before, after = (promised({"a": TEXT | {"default": each}}) for each in ("x", "y"))
     told = differences(*(each.model_copy(update={"secrets": ("a",)}) for each in (before, after)))
-    assert told == [CHANGED, "a: its default has changed"]
+    assert told == [CHANGED, "default of a is another one"]
 
 
 def field(**schema: Any) -> dict[str, Any]:
@@ -250,5 +250,5 @@ async def test_the_next_build_of_a_tool():
     assert asked.changes == (
         'urgent: was not there, is now ""',
         CHANGED,
-        'note: its default was "Grüße", is now "Danke"',
+        'default of note: was "Grüße", is now "Danke"',
     )

@@ -36,8 +36,10 @@ def concealed(call: Call, text: str) -> str:
 
 def difference(call: Call, line: str) -> str:
     """The same of a line such as `to: was "A", is now "B"`, where the name before it counts too."""
-    name, was, values = line.partition(": was ")
-    return concealed(call, f"{name}{was}{masked(values, by=MASK, name=name)}")
+    name, colon, told = line.partition(": ")
+    was = "was " * told.startswith("was ")
+    values = masked(told.removeprefix("was "), by=MASK, name=name)
+    return concealed(call, f"{name}{colon}{was}{values}")
 
 
 def retold(calls: Iterable[Call], text: str) -> str:

@@ -237,6 +237,19 @@ async def test_the_word_of_somebody_else(
     assert (desk.paid, (await desk.one()).status) == ([7], "done")
 
 
+async def test_a_click_while_the_same_is_asked_again(slot: Slot):
+    """What was approved and is asked again before anybody heard of it is void, and says so."""
+    desk = Desk(slot, [call("pay", amount=7), call("pay", amount=7), "Asked.", "Paid."])
+    (older,) = await desk.says("pay 7")
+    entry = Turn(id="again", session=KEY, author="UASK", text="pay 7, please!").entry()
+    await slot.ingest(KEY, entry)
+    assert (await decide(slot, KEY, click(older))).kind == "decided"
+    (newer,) = await desk.serve()
+    assert (await desk.approvals())[older.id].status == "void"
+    await desk.decided(newer)
+    assert (desk.paid, (await desk.approvals())[newer.id].status) == ([7], "done")
+
+
 async def test_the_requester_asks_again_when_nobody_may_decide_any_more(slot: Slot):
     """The older call is answered with that, so its request is closed, and every card says so."""
     replies = [call("pay", amount=7), call("pay", amount=7), "Nobody.", "Nobody."]

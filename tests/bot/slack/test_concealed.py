@@ -54,7 +54,10 @@ CHANGES = {
     'password: was not there, is now "hunter2x"': f"password: was {MASK}",
     'token: was "hunter2x", is now "3 of 5"': f'token: was "{MASK}", is now "3 of 5"',
     'config: was {"password":"hunter2x"}, is now {}': f'"password":"{MASK}"}}, is now {{}}',
+    'passwords: 1 more: "hunter2x"': f"passwords: {MASK}",
+    'default of password: was "hunter2x", is now "y"': f"default of password: was {MASK}",
     "amount: was 9, is now 900": "amount: was 9, is now 900",
+    "to fill in: days is asked for now": "to fill in: days is asked for now",
     'to: was "password reset", is now "x"': 'to: was "password reset", is now "x"',
 }
 
