@@ -26,7 +26,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Unanswered, Uncertain
 from bot.slack.replies import Replies
-from bot.tries import NEWER, Tries
+from bot.tries import NEWER, Tries, Waits
 from bot.turns import Saved, thread_of
 
 LOOK_AGAIN = 3.0
@@ -129,10 +129,9 @@ class Outbox:
 class Debt:
     """What is owed in one session, for as long as this process works on it.
 
-    `doubtful` are ids of posts that may be in Slack already. `wait` is how many seconds to wait
-    before the oldest one can be tried again, None while nothing stands in the way; `left` is how
-    many of them are left. `aside` are posts that another release may be able to show, and until
-    when; `again` is how many seconds are left until something is to be tried. `owed` are posts
+    `doubtful` are ids of posts that may be in Slack already. `waits` are those that
+    cannot be made yet: what Slack wants later, with all that is owed behind it; what this release
+    cannot show, and changes of messages, are overtaken meanwhile. `owed` are posts
     that are not tried yet, `paid` those to strike off: see Held. `posts` and `approvals` are the
     session's as they were when last looked at, which is done only where a post is about more than
     its own words. What became of approvals is shown once it is `saved`; `saving` are the posts in
@@ -144,9 +143,7 @@ class Debt:
         """Know nothing yet; without an owner nobody else can have the session in hand."""
         self.key = key
         self.fence = 0
-        self.wait: float | None = None
-        self._wait_over = 0.0
-        self.aside: dict[str, float] = {}
+        self.waits = Waits()
         self._paying = asyncio.Lock()
         self._lasts = False
         self._later: asyncio.Task[None] | None = None
@@ -254,21 +251,9 @@ class Debt:
     async def _pay_later(self) -> None:
         """Pay until nothing has to wait; what goes wrong the turn meets, too."""
         with suppress(StoreUnavailable, SessionConflict):
-            while self.left is not None:
-                await asyncio.sleep(self.left)
+            while (pause := self.waits.again) is not None:
+                await asyncio.sleep(pause)
                 await self.pay(look=True)
-
-    @property
-    def left(self) -> float | None:
-        """Seconds that are left to wait; None while nothing stands in the way."""
-        return None if self.wait is None else max(0.0, self._wait_over - time.monotonic())
-
-    @property
-    def again(self) -> float | None:
-        """Seconds until the session has to be looked at again; None when it has not to be."""
-        now = time.monotonic()
-        waits = [max(0.0, over - now) for over in self.aside.values()]
-        return min([*waits, *([] if self.left is None else [self.left])], default=None)
 
     async def pay(self, *, look: bool = False) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand.
@@ -277,19 +262,21 @@ class Debt:
         gives the session back.
         """
         async with self._paying:
-            if self.left:
+            if self.waits.left:
                 return
-            waited, self.wait = self.wait is not None, None
-            await self._pay_all(look=look or waited)
+            look = look or self.waits.again == 0
+            self.waits.pause = None
+            await self._pay_all(look=look)
 
     async def _pay_all(self, *, look: bool) -> None:
         self.posts = [post for post in self.owed.values() if post.id not in self._over]
         self.owed.clear()
         if look or not all(map(_stands_alone, self.posts)):
             await self.look()
+            self.waits.among({post.id for post in self.posts})
         newest = {post.after: post.id for post in self.posts if kind_of(post) in UPDATES}
         for post in self.posts:
-            if post.id in self.aside:
+            if self.waits.overtaken(post.id):
                 continue
             await self._strike()
             if newest.get(post.after, post.id) != post.id and kind_of(post) in UPDATES:
@@ -298,6 +285,7 @@ class Debt:
                 result = await self._attempt(post)
             if result is None:
                 continue
+            self.waits.aside.pop(post.id, None)
             if isinstance(result, Retry | Uncertain) or _is_owed(result):
                 self._put_off(post, result)
                 return
@@ -318,11 +306,24 @@ class Debt:
             await self._pay_all(look=True)
 
     async def _attempt(self, post: Post) -> Result | None:
-        """Pay one post, unless it may not be shown yet; None for one that is put aside."""
+        """Pay one post, unless it may not be shown yet; None for one that is put aside.
+
+        That is any change of a message that Slack wants later: it shows a record as it is then, so
+        whatever is said meanwhile may come before it.
+        """
+        result: Result | None
         try:
-            return await self._unsaved(post) or await self._tried(post)
+            if unsaved := await self._unsaved(post):
+                return unsaved
         except Unanswered as unanswered:
             return unanswered.ending
+        try:
+            result = await self._tried(post)
+        except Unanswered as unanswered:
+            result = unanswered.ending
+        if kind_of(post) in UPDATES and isinstance(result, Retry | Uncertain):
+            return self._put_aside(post, self._pause(post, result))
+        return result
 
     async def _unsaved(self, post: Post) -> Retry | None:
         """Put off what could be lost with its server; once, it is told that it is being saved."""
@@ -342,29 +343,36 @@ class Debt:
         return self.saved is None or await self.saved(self.key, record)
 
     def _put_off(self, post: Post, result: Result) -> None:
-        """Wait before it is tried again: as long as Slack says, or longer each time."""
-        why, now = "later", time.monotonic()
-        match result:
-            case Retry():
-                self.wait = result.after_s
-                if post.id not in self.doubtful and self.fence:
-                    self._unposted[self.key] = (self.fence, post.id)
-            case Refused():
-                why, pause = result.code, MENDED_AGAIN
-                self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
-                logs.error("outbox.refused", post=post.id, code=why, todo=result.sentence)
-            case Uncertain():
-                why, pause = result.why, LOOK_AGAIN
-                self.wait = self._tries.failed(self.key, post.id, now=now).pause(pause)
-            case Posted():
-                return
-        self._wait_over = now + (self.wait or 0.0)
-        logs.warning("outbox.retried", post=post.id, why=why, wait_s=self.wait)
+        """Wait with all that is owed until it is tried again."""
+        if isinstance(result, Retry) and post.id not in self.doubtful and self.fence:
+            self._unposted[self.key] = (self.fence, post.id)
+        self.waits.hold_up(self._pause(post, result))
         self._pay_in_time()
+
+    def _put_aside(self, post: Post, pause: float) -> None:
+        """Have it tried again after so many seconds; what is owed behind it does not wait."""
+        self.waits.put_aside(post.id, pause)
+        self._pay_in_time()
+
+    def _pause(self, post: Post, result: Result, *, shortest: float = 0.0) -> float:
+        """Seconds until it is tried again: as long as Slack says, or longer each time."""
+        now, why = time.monotonic(), "later"
+        shortest = shortest or LOOK_AGAIN
+        if isinstance(result, Refused):
+            why, shortest = result.code, MENDED_AGAIN
+            logs.error("outbox.refused", post=post.id, code=why, todo=result.sentence)
+        if isinstance(result, Uncertain):
+            why = result.why
+        if isinstance(result, Retry):
+            pause = result.after_s
+        else:
+            pause = self._tries.failed(self.key, post.id, now=now).pause(shortest)
+        logs.warning("outbox.retried", post=post.id, why=why, wait_s=pause)
+        return pause
 
     def _pay_in_time(self) -> None:
         idle = self._later is None or self._later.done()
-        if self._lasts and self.wait is not None and idle:
+        if self._lasts and self.waits.again is not None and idle:
             self._later = asyncio.create_task(self._pay_later())
 
     async def _tried(self, post: Post) -> Result | None:
@@ -418,13 +426,10 @@ class Debt:
 
     async def _unshown(self, post: Post, raised: Exception) -> Result | None:
         """Put aside what this release cannot show; after a while it is said that there was more."""
-        now = time.monotonic()
-        if self._tries.enough(self.key, post.id, now=now, after=NEWER):
+        if self._tries.enough(self.key, post.id, now=time.monotonic(), after=NEWER):
             return await self._detour.not_shown(post, raised)
-        pause = self._tries.failed(self.key, post.id, now=now).pause(MENDED_AGAIN)
-        self.aside[post.id] = now + pause
-        logs.warning("outbox.retried", post=post.id, why="unreadable", wait_s=pause, error=raised)
-        return None
+        unreadable = Uncertain(type(raised).__name__)
+        return self._put_aside(post, self._pause(post, unreadable, shortest=MENDED_AGAIN))
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
         """Show a card or a line again; one that was never posted is let be.

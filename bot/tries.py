@@ -1,6 +1,8 @@
 """How long what could not be posted waits: longer each time, and not for ever."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from agents import SessionKey
 
@@ -60,3 +62,44 @@ class Tries:
         old = [name for name, tried in self._tried.items() if now - tried.last >= DAY]
         for name in old:
             del self._tried[name]
+
+
+@dataclass(slots=True)
+class Waits:
+    """What of one session's posts cannot be made yet: all of them, or some that others overtake.
+
+    `pause` is how many seconds there were to wait with all, None while nothing stands in the way of
+    all. `aside` are those that others overtake, and until when (`time.monotonic`).
+    """
+
+    pause: float | None = None
+    aside: dict[str, float] = field(default_factory=dict[str, float])
+    _over: float = 0.0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left to wait with all; None while nothing stands in their way."""
+        return None if self.pause is None else max(0.0, self._over - time.monotonic())
+
+    @property
+    def again(self) -> float | None:
+        """Seconds until something is to be tried again; None when there is nothing."""
+        if self.pause is not None or not self.aside:
+            return self.left
+        return max(0.0, min(self.aside.values()) - time.monotonic())
+
+    def hold_up(self, pause: float) -> None:
+        """Have all wait for so many seconds."""
+        self.pause, self._over = pause, time.monotonic() + pause
+
+    def put_aside(self, post: str, pause: float) -> None:
+        """Have one post wait for so many seconds."""
+        self.aside[post] = time.monotonic() + pause
+
+    def overtaken(self, post: str) -> bool:
+        """Whether it is not yet time for a post that others overtake."""
+        return self.aside.get(post, 0.0) > time.monotonic()
+
+    def among(self, posts: Collection[str]) -> None:
+        """Know no more of what is not owed any more."""
+        self.aside = {post: over for post, over in self.aside.items() if post in posts}

@@ -293,7 +293,7 @@ class Worker:
                 others = self._left_to_others(runner, held)
                 if others is None:
                     await self._serve(runner, held, debt)
-                pauses = [each for each in (others, debt.again) if each is not None]
+                pauses = [each for each in (others, debt.waits.again) if each is not None]
                 await self._give_back(held, claim, pause=min(pauses, default=None))
         finally:
             self._secretary.forget(key)

@@ -204,7 +204,7 @@ async def test_all_that_may_be_there_is_looked_for_at_once(desk: Desk, there: li
         piece = rendered(texts[number])[0]
         await desk.outbox.replies.post(thread_of(desk.key), piece, id=f"o:{number}:0 {desk.key}")
     await desk.owe(*owe)
-    assert (await desk.pay()).wait is None
+    assert (await desk.pay()).waits.pause is None
     assert sorted(desk.said()) == sorted(
         p.text.partition("\n")[0] for t in texts for p in rendered(t)
     )
@@ -230,7 +230,7 @@ async def test_what_was_seen_says_nothing_of_what_was_made_since(desk: Desk, mon
     desk.slack.fail("chat.postMessage", "slow", seconds=0)
     desk.slack.fail("chat.postMessage", fault)
     await debt.pay()
-    assert debt.wait is not None
+    assert debt.waits.pause is not None
     await debt.pay()
     assert desk.said() == ["0", "1", "2"]
     assert len(desk.slack.calls("conversations.replies")) == 2
@@ -256,7 +256,7 @@ async def test_one_look_a_minute_is_enough(desk: Desk, store_url: str):
         desk.slack.fail("chat.postMessage", "ratelimited", seconds=0)
         await debt.pay()
         await index.hold_off("conversations.replies", "", seconds=60)
-        await asyncio.sleep(debt.left or 0)
+        await asyncio.sleep(debt.waits.left or 0)
         await debt.pay()
     assert desk.said() == ["0", "1", "2"]
 

@@ -95,7 +95,7 @@ async def test_where_nobody_could_be_asked_the_requester_knows(
     assert line["blocks"][-1]["type"] == "actions"
     await desk.owe(*posts.updates(approval, mark=2))
     debt = await desk.pay()
-    assert debt.wait is None
+    assert debt.waits.pause is None
     assert len(desk.slack.dms("ana")) == 2
 
 
@@ -130,7 +130,7 @@ async def test_a_way_round_that_the_app_cannot_take_is_taken_later(desk: Desk):
     await asked(desk, desk.slack.workspace.channel("approvals").id)
     assert (desk.said(), desk.slack.dms("ana")) == ([], [])
     debt = await desk.pay()
-    assert debt.wait is None
+    assert debt.waits.pause is None
     told, card, line = desk.said()
     assert "I ask here" in told
     assert "Asked:" in card

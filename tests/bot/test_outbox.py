@@ -38,7 +38,7 @@ async def test_a_rate_limited_post_waits_and_keeps_its_place(desk: Desk):
     desk.slack.fail("chat.postMessage", "ratelimited", seconds=7)
     debt = await desk.debt()
     await debt.pay()
-    assert (debt.wait, desk.said()) == (7, [])
+    assert (debt.waits.pause, desk.said()) == (7, [])
     await debt.pay()
     assert desk.said() == []
     await desk.pay()
@@ -52,7 +52,7 @@ async def test_a_post_whose_fate_is_unknown_is_looked_for(desk: Desk, fault):
     await desk.owe(answer(desk, 1, "one"))
     desk.slack.fail("chat.postMessage", fault)
     await debt.pay(look=True)
-    assert debt.wait == LOOK_AGAIN
+    assert debt.waits.pause == LOOK_AGAIN
     await desk.pay()
     assert desk.said() == ["one"]
     assert len(desk.slack.calls("conversations.replies")) == 1
@@ -110,7 +110,7 @@ async def test_a_long_answer_goes_on_where_it_was_interrupted(desk: Desk):
     desk.slack.fail("chat.postMessage", "slow", seconds=0)
     desk.slack.fail("chat.postMessage", "ratelimited", seconds=1)
     await debt.pay()
-    assert (debt.wait, len(desk.said())) == (1, 1)
+    assert (debt.waits.pause, len(desk.said())) == (1, 1)
     await desk.pay()
     assert len(desk.said()) == whole
 
@@ -175,7 +175,11 @@ async def test_what_cannot_be_shown_holds_nothing_up(desk: Desk, body, monkeypat
     await desk.owe(*owed, approvals=(approval,))
     for _ in range(2):
         debt = await desk.pay()
-        assert (desk.said(), debt.wait, debt.again is not None) == (["two"], None, True)
+        assert (desk.said(), debt.waits.pause, debt.waits.again is not None) == (
+            ["two"],
+            None,
+            True,
+        )
         await debt.pay(look=True)
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert [post.id for post in view.posts] == ["bad"]
@@ -185,7 +189,7 @@ async def test_what_cannot_be_shown_holds_nothing_up(desk: Desk, body, monkeypat
     view = await desk.slot.read(desk.key, parts=("posts",))
     _, given_up = desk.said()
     assert "cannot be shown" in given_up
-    assert (list(view.posts), debt.again) == ([], None)
+    assert (list(view.posts), debt.waits.again) == ([], None)
     [line] = [each for each in caplog.records if each.msg == "outbox.refused"]
     assert (line.fields["post"], line.fields["code"]) == ("bad", "unreadable")
 
@@ -214,7 +218,7 @@ async def test_a_card_that_cannot_be_changed_does_not_loop(desk: Desk, code: str
     debt = await desk.debt()
     await debt.pay()
     await debt.look()
-    assert (debt.posts, debt.wait) == ([], None)
+    assert (debt.posts, debt.waits.pause) == ([], None)
     assert len(desk.slack.calls("chat.update")) == 1
 
 
@@ -323,8 +327,8 @@ async def test_what_slack_wants_later_no_process_tries_sooner(desk: Desk, store_
         await first.pay()
         await second.pay()
     assert len(desk.slack.calls("chat.postMessage")) == 1
-    assert first.wait == 30
-    assert 20 < second.wait <= 30
+    assert first.waits.pause == 30
+    assert 20 < second.waits.pause <= 30
 
 
 async def test_a_session_that_goes_away_owes_nothing_more(desk: Desk):
@@ -355,7 +359,7 @@ async def test_an_outcome_that_is_not_saved_is_put_off(desk: Desk, status: str):
     await desk.slot.decide(desk.key, Decide(record=decided.record(), posts=shown))
     for _ in range(2):
         debt = await desk.pay(outbox)
-        assert (debt.wait, len(desk.slack.calls("chat.update"))) == (SAVE_AGAIN, 1)
+        assert (debt.waits.pause, len(desk.slack.calls("chat.update"))) == (SAVE_AGAIN, 1)
     [card] = desk.slack.messages("approvals")
     assert "being saved" in full_text(card)
     saved = True
@@ -412,7 +416,7 @@ async def test_a_card_waits_until_it_is_known_who_reads_it(
     await desk.owe(posts.card(asked, asked.copies[0]), approvals=(asked,))
     debt = await desk.pay()
     assert bool(desk.slack.messages("approvals")) == (not shows)
-    assert (debt.wait is not None) == shows
+    assert (debt.waits.pause is not None) == shows
     await desk.pay()
     [card] = desk.slack.messages("approvals")
     assert ("Approve" in full_text(card)) == shows

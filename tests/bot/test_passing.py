@@ -4,6 +4,7 @@ import pytest
 
 from agents.runtime.slot.port import Decide
 from bot.approvals import posts
+from bot.playground.web_api import FaultKind
 from bot.slack.endings import Refused
 from bot.tries import FEW
 from tests.bot.owing import Desk, answer, question
@@ -29,7 +30,7 @@ async def test_a_card_comes_where_it_belongs(desk: Desk, code: str, method: str)
     await asked(desk, person=max_ if method == "conversations.open" else "")
     desk.slack.fail(method, "refused", error=code)
     debt = await desk.pay()
-    assert debt.wait is not None
+    assert debt.waits.pause is not None
     await desk.pay()
     [card] = [*desk.slack.messages("approvals"), *desk.slack.dms("max")]
     assert buttons(card)
@@ -50,6 +51,38 @@ async def test_a_closed_card_loses_its_buttons(desk: Desk, code: str):
         await desk.pay()
     [card] = desk.slack.messages("approvals")
     assert not buttons(card)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        *(pytest.param("refused", code, id=code) for code in (*PASSING, *STRANGE)),
+        pytest.param("ratelimited", "", id="asked too often"),
+        pytest.param("error", "", id="a fault"),
+        pytest.param("lost", "", id="no answer"),
+    ],
+)
+async def test_nobody_waits_for_a_change(desk: Desk, kind: FaultKind, error: str):
+    """What is said behind a change that Slack wants later is said at once; the change comes."""
+    await asked(desk)
+    await desk.pay()
+    opened = question(desk, desk.slack.workspace.channel("approvals").id)
+    decided = opened.model_copy(update={"status": "rejected", "rev": 2, "decided_at": 1})
+    await desk.slot.decide(
+        desk.key, Decide(record=decided.record(), posts=posts.updates(decided, mark=2)[:1])
+    )
+    desk.slack.fail("chat.update", kind, error=error, seconds=1)
+    await desk.owe(answer(desk, 1, "one"))
+    debt = await desk.debt()
+    async with debt.lasting():
+        await debt.pay(look=True)
+        await desk.owe(answer(desk, 2, "two"))
+        await debt.pay(look=True)
+        assert (desk.said(), debt.waits.pause) == (["one", "two"], None)
+        debt.waits.aside = dict.fromkeys(debt.waits.aside, 0.0)
+        await debt.pay()
+    assert not buttons(desk.slack.messages("approvals")[0])
+    assert debt.waits.again is None
 
 
 @pytest.mark.parametrize("code", STRANGE)

@@ -113,11 +113,11 @@ async def test_what_is_owed_is_posted_by_the_newer_one(desk: Desk, kind: str):
     await desk.owe(card, approvals=(Newer(**dict(asked)),))
     for _ in range(3):
         debt = await desk.pay()
-        assert debt.again is not None
+        assert debt.waits.again is not None
     view = await desk.slot.read(desk.key, parts=("posts",))
     assert ([post.id for post in view.posts], desk.said()) == ([card.id], [])
     if kind == "a record":
         await desk.slot.decide(desk.key, Decide(record=replace(asked.record(), rev=2)))
         debt = await desk.pay()
         assert len(desk.slack.messages("approvals")) == 1
-        assert debt.again is None
+        assert debt.waits.again is None
