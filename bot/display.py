@@ -141,6 +141,7 @@ class Display:
         if approval is None or not spot.ts:
             return Message(Thread(spot.channel), [])
         under = self._under(approval, post)
+        kind = "edited" if post.body.get("edited") else kind
         at_home = kind == "moved_on" and under == thread_of(self._key)
         if at_home or (approval.status == "pending") == (kind in AFTERWARDS):
             return Message(under, [])

@@ -108,16 +108,25 @@ def _asked(approval: Approval, person: str) -> bool:
     return person in approval.policy.approvers
 
 
-def moved_on(approval: Approval, *, by: str, mark: str = "moved") -> tuple[Post, ...]:
-    """Under each card that is elsewhere: that somebody wrote where it was asked. Once a `mark`."""
+def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:
+    """Under each card that is elsewhere: that somebody wrote where it was asked. Once."""
+    body = {"kind": "moved_on", "approval": approval.id, "by": by}
     return tuple(
-        Post(
-            id=f"{copy.post}@{mark}",
-            body={"kind": "moved_on", "approval": approval.id, "by": by},
-            after=copy.post,
-        )
+        Post(id=f"{copy.post}@moved", body={**body}, after=copy.post)
         for copy in approval.copies
         if not copy.thread_ts
+    )
+
+
+def edited(approval: Approval, *, at: str) -> tuple[Post, ...]:
+    """Under each card: that its requester changed the message it was asked in, once for each `at`.
+
+    Processes from before there was a word for it tell that the requester wrote.
+    """
+    body = {"kind": "moved_on", "approval": approval.id, "by": approval.requester, "edited": True}
+    return tuple(
+        Post(id=f"{copy.post}@edited{at}", body={**body}, after=copy.post)
+        for copy in approval.copies
     )
 
 

@@ -66,6 +66,6 @@ class Retractions:
     async def _changed(self, key: SessionKey, approval: Approval, *, at: str, head: str) -> None:
         """Owe the line under each card once; who was faster than this changed the card as well."""
         noted = approval.model_copy(update={"rev": approval.rev + 1})
-        told = posts.moved_on(approval, by=approval.requester, mark=f"edited{at}")
+        told = posts.edited(approval, at=at)
         change = Decide(record=noted.record(), posts=told, audit_head=head, index=self._ring(key))
         await self._slot.decide(key, change)

@@ -8,6 +8,7 @@ import pytest
 from agents.runtime.testing import call
 from bot.playground import MAX, MIA
 from bot.playground.messages import full_text
+from bot.slack.blocks.line import EDITED
 from tests.stories.conftest import Opening
 from tests.stories.office import Office, buttons
 from tests.stories.scripts import gated, scripted
@@ -55,6 +56,19 @@ async def test_what_is_said_under_it_comes_into_the_thread(
     assert sum("I could not ask" in each for each in told) == (where == "archived")
     live = [m for m in office.slack.thread(place, thread) if {"approve", "show"} & {*buttons(m)}]
     assert len(live) == 1
+
+
+async def test_that_the_message_was_changed_is_said_in_the_thread_too(open_office: Opening):
+    """New messages are read there by themselves, and so nothing is said of them; an edit is not."""
+    office = await _opened(open_office, {}, where="nobody is notified")
+    thread = await office.ask(HOTEL)
+    await office.answer(thread, "200")
+    message = {**office.slack.thread("expenses", thread)[0]}
+    message["channel"] = office.slack.workspace.channel("expenses").id
+    await office.slack.edit("ana", message, "please reimburse 20 dollars")
+    await office.answer(thread, EDITED)
+    told = "".join(full_text(each) for each in office.slack.thread("expenses", thread))
+    assert "wrote in the conversation" not in told
 
 
 @pytest.mark.parametrize("how", ["archived", "renamed", "deleted"])

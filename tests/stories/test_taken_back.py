@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from agents.runtime.testing import call
-from bot.playground import BEN, BOT
+from bot.playground import ANA, BEN, BOT
 from bot.playground.messages import full_text
+from bot.slack.blocks.line import EDITED
 from tests.stories.conftest import Opening
 from tests.stories.office import Office, buttons
 from tests.stories.scripts import Hosts, gated, scripted
@@ -115,9 +116,10 @@ async def test_a_changed_message_is_told(open_office: Opening, words: str):
 
     def told() -> bool:
         under = office.slack.thread("approvals", card["ts"])[1:]
-        return any("wrote in the conversation" in full_text(line) for line in under)
+        return any(f"<@{ANA.id}> {EDITED}" in full_text(line) for line in under)
 
     assert await office.slack.wait_for(told)
+    assert "wrote in the conversation" not in str(office.slack.thread("approvals", card["ts"]))
     assert buttons(office.now(card)) == ["approve", "reject"]
 
 
@@ -126,19 +128,19 @@ async def test_what_happens_meanwhile_is_told_once(open_office: Opening):
     office = await open_office()
     message, card = await asked(office)
 
-    def told() -> int:
+    def told(words: str) -> int:
         under = office.slack.thread("approvals", card["ts"])[1:]
-        return sum("wrote in the conversation" in full_text(line) for line in under)
+        return sum(words in full_text(line) for line in under)
 
     thread = message["ts"]
     for n, words in enumerate(("hm", "well", "right"), 1):
         await office.slack.say("ben", "expenses", words, thread_ts=thread)
         await office.slack.wait_for(lambda n=n: len(replies(office, thread)) > n)
-    assert told() == 1
-    for n, words in enumerate(("20 dollars, please", "30 dollars, please"), 2):
+    for n, words in enumerate(("20 dollars, please", "30 dollars, please"), 1):
         await office.slack.edit("ana", message, words)
-        await office.slack.wait_for(lambda n=n: told() == n)
+        await office.slack.wait_for(lambda n=n: told(EDITED) == n)
         message = {**message, "text": words}
+    assert told("wrote in the conversation") == 1
 
 
 def replies(office: Office, thread: str) -> list[dict]:

@@ -26,6 +26,7 @@ from bot.slack.text import cut, escaped, titled, visible
 CALL_LIMIT = 200
 NAME_LIMIT = 40
 NAMES_LIMIT = 400
+EDITED = "changed the message this was asked in. What is asked here is as it was."
 NOBODY = "Nobody could be asked; it waits all the same"
 
 
@@ -33,12 +34,15 @@ def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str]
     """The line under a card that brings it to mind; for an `escalation` to others as well.
 
     `succession` says that default approvers stand in, `moved_on` that somebody, `by`, wrote where
-    it was asked; `ruling` that it was taken out of people's hands, `superseded` that votes on it do
-    not count for the newer request. `people` are those behind the names that come in.
+    it was asked, `edited` that they changed the message it was asked in; `ruling` that it was taken
+    out of people's hands, `superseded` that votes on it do not count for the newer request.
+    `people` are those behind the names that come in.
     """
     until = f" until {moment(approval.deadline)}" if approval.deadline else ""
     if kind == "moved_on":
         told = f":speech_balloon: {mention(by)} wrote in the conversation after this was asked."
+    elif kind == "edited":
+        told = f":pencil2: {mention(by)} {EDITED}"
     elif kind == "ruling":
         policy = approval.policy
         told = f":rotating_light: {quietly(policy.approvers, policy.notified)}: {outcome(approval)}"

@@ -723,6 +723,9 @@ def _rules(names: list[str]) -> tuple[tuple[Quota, ...], ...]:
     return (tuple(Quota(names=(name,), count=2) for name in names),) if names else ()
 
 
+PROMPTS = ("reminder", "moved_on", "edited", "ruling")
+
+
 def _kin(record: Approval, *, apart: str) -> Kin:
     """As much as can be told about the rest of a conversation, in these words."""
     names = (*record.args, apart)
@@ -776,7 +779,7 @@ def test_slack_takes_every_card(  # noqa: PLR0917
         blocks.card(record, now=NOW, result=text),
         blocks.card(record, now=NOW, kin=_kin(record, apart=text)),
         blocks.withheld(record, now=NOW),
-        *(blocks.prompt(record, kind=kind, by=text) for kind in ("reminder", "moved_on", "ruling")),
+        *(blocks.prompt(record, kind=kind, by=text) for kind in PROMPTS),
         blocks.shortened(blocks.card(record, now=NOW)),
         blocks.asked(record, now=NOW),
         *blocks.answer(text),
