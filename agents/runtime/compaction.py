@@ -119,6 +119,8 @@ def _lines(content: types.Content) -> Iterator[str]:
             yield f"call of {call.name}: {_compact(call.args)}"
         elif response is not None:
             yield f"result of {response.name}: {_compact(response.response)}"
+        elif medium := part.inline_data or part.file_data:
+            yield f"{content.role}: [{medium.mime_type}, not shown]"
 
 
 def _compact(value: object) -> str:

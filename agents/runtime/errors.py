@@ -16,6 +16,7 @@ AgentsError
 ├── StoreUnavailable     the operator: the store did not answer; trying again helps
 ├── TurnFailed           the operator: a turn cannot go on, through no tool; trying again may help
 ├── ModelError           the operator: the model refused or cannot be reached as set up
+│   ├── RequestRefused   the operator: it refused what it was asked; another question may do
 │   └── ModelUnavailable the operator: the model did not answer; trying again helps
 ├── LlmCallsLimitExceededError   the caller: one run asked the model too often
 ├── TokensSpentError     the person: a turn has used up its tokens
@@ -108,6 +109,10 @@ class TurnFailed(AgentsError):
 
 class ModelError(AgentsError):
     """The model refused the request for good; trying again does not help."""
+
+
+class RequestRefused(ModelError):
+    """The model refused this very request; another one may do, with other words or parts."""
 
 
 class ModelUnavailable(ModelError):

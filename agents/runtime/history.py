@@ -8,18 +8,20 @@ person had talked on is told where it arrived.
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from google.genai import types
 from pydantic import JsonValue
 
 from agents.runtime.agent import Agent
-from agents.runtime.compaction import SO_FAR, readable
+from agents.runtime.compaction import SO_FAR, readable, transcript
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.events import Event
 from agents.runtime.parts import content, response_part, text_part
 from agents.runtime.story import USER, Answer, Branch, Call, Story
 
+IN_WORDS = "What was said and done then, in words:"
 PREAMBLE = "For context, what another agent did:"
 NEWS = "News of the call {name} made earlier: "
 
@@ -45,7 +47,7 @@ def contents(
         return reader.read_all([event for event in strand.events if event.version >= since])
     if branch is not None:
         return reader.read_all(strand.events)
-    return [*_before(strand), *reader.read_all(readable(story, strand, window=window))]
+    return [*_before(strand), *_read(reader, readable(story, strand, window=window))]
 
 
 def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
@@ -54,6 +56,22 @@ def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content
     first = strand.compaction.until if strand.compaction else 0
     between = [event for event in strand.events if first <= event.version < until]
     return [*_before(strand), *_Reader(agent, story, strand, notes={}).read_all(between)]
+
+
+def _read(reader: "_Reader", events: Sequence[Event]) -> list[types.Content]:
+    """The contents of events; in words alone where a model refused a request with their parts."""
+    refused = reader.strand.refused
+    if not refused:
+        return reader.read_all(events)
+    found: list[types.Content] = []
+    for in_words, some in groupby(events, lambda event: event.invocation_id in refused):
+        told = reader.read_all(list(some))
+        found += [content("user", [text_part(_in_words(told))])] if in_words and told else told
+    return found
+
+
+def _in_words(contents: Sequence[types.Content]) -> str:
+    return f"{IN_WORDS}\n<quote>\n{transcript(contents)}\n</quote>"
 
 
 def _before(strand: Branch) -> list[types.Content]:

@@ -17,6 +17,7 @@ from agents.runtime.confirmation import (
     ToolConfirmation,
     read_answer,
 )
+from agents.runtime.errors import RequestRefused
 from agents.runtime.events import Compaction, Event
 from agents.runtime.model import PROMPT_BLOCKED
 from agents.runtime.results import Fate, fate
@@ -83,7 +84,9 @@ class Branch:
     `floor` is the agent that speaks next. `spoken_to`, `touched` and `progress` are what the model
     has not read yet: a person's words, answered calls, and calls with intermediate news.
     `invocation` is the one those belong to. `compaction` is the newest one; `blocked` are the
-    invocations that a model refused to read. `talk` are the versions at which somebody spoke to it,
+    invocations that a model refused to read, `refused` those that it reads in words alone, for it
+    refused a request with their parts; `again` says that it refused the last one. `talk` are the
+    versions at which somebody spoke to it,
     `told` those at which an agent said something. `read` is what an agent was shown of so many
     events from the first on, where nothing can change any more.
     """
@@ -96,6 +99,8 @@ class Branch:
     invocation: str = ""
     compaction: Compaction | None = None
     blocked: set[str] = field(default_factory=set[str])
+    refused: set[str] = field(default_factory=set[str])
+    again: bool = False
     talk: list[int] = field(default_factory=list[int])
     told: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
     read: dict[str, tuple[int, list[types.Content]]] = field(
@@ -181,7 +186,16 @@ class Story:
         branch = self.branch(name)
         return branch.spoken_to or any(self.settled(self.calls[c]) for c in branch.touched)
 
+    def _refused(self, event: Event, branch: Branch) -> None:
+        """Have a turn read in words alone; the second one in a row, and all before it."""
+        before = branch.events if branch.again else (event,)
+        branch.refused.update(each.invocation_id for each in before)
+
     def _spoke(self, event: Event, branch: Branch) -> None:
+        refused = event.error_code == RequestRefused.__name__
+        if refused:
+            self._refused(event, branch)
+        branch.again = refused
         branch.spoken_to, branch.touched, branch.progress = False, [], []
         branch.floor, branch.invocation = event.author, event.invocation_id
         if any(event.texts()):

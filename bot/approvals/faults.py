@@ -40,6 +40,10 @@ FAULTS: Mapping[str, str] = {
         NO_USE,
     ),
     "ModelError": "I am not set up right, so I cannot answer. The team that runs me has been told.",
+    "RequestRefused": (
+        "My model did not accept this as it is, so I stopped here. "
+        "Please say it in other words; the team that runs me has been told as well."
+    ),
     "ModelUnavailable": "My model does not answer, so I stopped here. Please try again later.",
     "LlmCallsLimitExceededError": "I asked my model too often about this, so I stopped here.",
     "TokensSpentError": "This took more than one request may take, so I stopped here.",

@@ -15,7 +15,7 @@ import httpx2
 from google.auth.exceptions import GoogleAuthError, TransportError
 from google.genai import errors
 
-from agents.runtime.errors import ModelError, ModelUnavailable
+from agents.runtime.errors import ModelError, ModelUnavailable, RequestRefused
 
 NO_ANSWER = (
     aiohttp.ClientError,
@@ -37,6 +37,8 @@ ADVICE: Mapping[int, str] = {
     404: "it does not know the model: check MODEL, GEMINI_BASE_URL and GEMINI_API_VERSION",
 }
 """What to change, by HTTP status."""
+OF_REQUEST = frozenset({400, 413, 415, 422})
+"""What is said of one request, where no advice is about the key or the place."""
 BAD_KEY = "it does not accept the API key: set GEMINI_API_KEY to a valid one"
 BAD_PLACE = "it may not be used from here or needs billing: look at the project behind the key"
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -57,13 +59,14 @@ def _answered(error: errors.APIError, *, model: str, now: datetime) -> ModelErro
     if code in TRANSIENT or code >= 500 or code < 400:
         told = f"{model} answered {code} {status}".strip()
         return ModelUnavailable(told, retry_after=_wait(error, now))
-    advice = ADVICE.get(code, ADVICE[400])
+    advice = usual = ADVICE.get(code, ADVICE[400])
     if any(detail.get("reason") == "API_KEY_INVALID" for detail in _details(error)):
         advice = BAD_KEY
     elif status == "FAILED_PRECONDITION":
         advice = BAD_PLACE
     said = _QUOTED.sub("…", str(error.message or "").partition("\n")[0])[:200]
-    return ModelError(f"{model} refused with {code} {status}: {advice} (it says: {said})")
+    kind = RequestRefused if code in OF_REQUEST and advice == usual else ModelError
+    return kind(f"{model} refused with {code} {status}: {advice} (it says: {said})")
 
 
 def _wait(error: errors.APIError, now: datetime) -> float | None:

@@ -60,7 +60,7 @@ class PlayOverHttp(Play):
 def items(told: dict[str, Any]) -> list[Item]:
     """A scripted reply as Gemini sends it; silence lasts, for it is asked about once more."""
     if "raise" in told:
-        return [fault(400)]
+        return [fault(403)]
     if told.get("empty"):
         return [Reply(parts=None), Reply(parts=None)]
     parts = [types.Part.model_validate(part) for part in told["parts"]]

@@ -9,6 +9,7 @@ import pytest
 from google.genai import types
 
 from agents import LlmRequest, ModelError, ModelUnavailable
+from agents.runtime.errors import RequestRefused
 from agents.runtime.gemini.replies import ENDINGS, LONGEST
 from tests.agents.gemini.server import (
     BAD_KEY,
@@ -279,6 +280,25 @@ async def test_a_fault_that_stays_says_what_to_change(scripted, item, advice: st
         await outcome(gemini, stream=stream)
     assert not isinstance(raised.value, ModelUnavailable)
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("item", "of_request"),
+    [
+        pytest.param(fault(400), True, id="400"),
+        pytest.param(fault(413), True, id="413"),
+        pytest.param(BAD_KEY, False, id="400 for a bad key"),
+        pytest.param(fault(400, reason="FAILED_PRECONDITION"), False, id="400 for a place"),
+        pytest.param(fault(403), False, id="403"),
+        pytest.param(fault(404), False, id="404"),
+    ],
+)
+async def test_a_fault_of_one_request_is_told_apart(scripted, item, of_request: bool):
+    """Another request may do where neither the key, nor the place, nor the model is refused."""
+    _, gemini = scripted([item])
+    with pytest.raises(ModelError) as raised:
+        await outcome(gemini, stream=False)
+    assert isinstance(raised.value, RequestRefused) == of_request
 
 
 async def test_nothing_a_person_wrote_is_quoted(scripted):

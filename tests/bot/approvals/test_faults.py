@@ -8,6 +8,7 @@ from agents.runtime.errors import (
     LlmCallsLimitExceededError,
     ModelError,
     ModelUnavailable,
+    RequestRefused,
     TokensSpentError,
 )
 from agents.runtime.gemini.replies import ENDINGS
@@ -21,6 +22,7 @@ CODES = (
         for kind in (
             ModelError,
             ModelUnavailable,
+            RequestRefused,
             TokensSpentError,
             DailyTokensSpentError,
             LlmCallsLimitExceededError,
