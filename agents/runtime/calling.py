@@ -400,6 +400,8 @@ class Calling:
         try:
             look = functools.partial(reconcile, self.context.idempotency_key)
             found = await called(look, within=tool.patience)
+            if isinstance(found, bool):
+                raise TypeError("a yes or no is not what came of a call")
         except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
             log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             return self._maybe(tool, bound)

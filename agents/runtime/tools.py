@@ -164,6 +164,9 @@ class FunctionTool:
             raise UsageError(f"{self.name}: approval must be an ApprovalPolicy")
         if reconcile is not None and not callable(reconcile):
             raise UsageError(f"{self.name}: reconcile must be a function")
+        if getattr(reconcile, "__annotations__", {}).get("return") in (bool, "bool"):
+            told = "must return what came of the call, None for nothing, and no bool"
+            raise UsageError(f"{self.name}: reconcile {told}")
         if not _is_span(patience):
             raise UsageError(f"{self.name}: patience must be a number of seconds above 0")
         if not (isinstance(require_confirmation, bool) or callable(require_confirmation)):

@@ -124,6 +124,21 @@ async def test_reconciled(traces, runs, expected, waits):
     assert (len(ran), len(asked), len(set(asked))) == (runs, len(traces), 1)
 
 
+@pytest.mark.parametrize("answer", [False, True])
+async def test_a_yes_or_no_is_left_to_a_person(answer: bool):
+    """It is not what came of the call: neither does that run again, nor is it said to be done."""
+    ran: list[int] = []
+
+    def act() -> dict[str, int]:
+        """Act."""
+        ran.append(1)
+        return {"paid": len(ran)}
+
+    at = await interrupted(FunctionTool(act, reconcile=lambda _: answer), [call("act"), "Well."])
+    [found] = results(await at.send())
+    assert (len(ran), found["status"]) == (1, "unknown")
+
+
 async def served(at: Desk, owner: str) -> list[Reply]:
     """What comes of calls while this worker has the session."""
     return results([event async for event in at.runner.serve(KEY, owner=owner)])

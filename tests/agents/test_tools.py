@@ -27,6 +27,11 @@ class Order(BaseModel):
     total: int
 
 
+def was_paid(key: str) -> bool:
+    """Whether it was paid."""
+    return bool(key)
+
+
 def pay(amount: int, purpose: str = "x") -> str:
     """Pay an amount."""
     return f"{amount} for {purpose}"
@@ -288,6 +293,7 @@ async def test_a_predicate_cannot_change_the_call():
         ),
         pytest.param(pay, {"approval": {"approvers": ["cfo"]}}, "an ApprovalPolicy", id="policy"),
         pytest.param(pay, {"reconcile": 1}, "reconcile", id="reconcile"),
+        pytest.param(pay, {"reconcile": was_paid}, "no bool", id="reconcile says yes or no"),
         pytest.param(pay, {"name": "adk_request_confirmation"}, "adk_", id="reserved"),
         pytest.param(5, {}, "int", id="no function"),
         pytest.param(lambda x: x, {}, "name=", id="no name"),
