@@ -25,10 +25,9 @@ from agents.runtime.foreign import contained, ours
 from agents.runtime.functions import called
 from agents.runtime.held import Held, Leave
 from agents.runtime.hooks import Hooks
-from agents.runtime.outcome import Outcome, Report, answered, changed
-from agents.runtime.parts import storable
+from agents.runtime.outcome import Outcome, Report, answered, report_of
 from agents.runtime.questions import Questions
-from agents.runtime.results import Yielded, failure, result_of, unknown_tool
+from agents.runtime.results import failure, result_of, unknown_tool
 from agents.runtime.slot.port import Start, Started
 from agents.runtime.state import Live, State
 from agents.runtime.steps import RunTools
@@ -147,6 +146,13 @@ class Calling:
         """
         if known := self._known():
             return known
+        outcome = await self._contained()
+        if outcome is None or outcome.ask or self.call.status != "entered":
+            return outcome
+        held = self.held
+        return replace(outcome, ended=gate.inside(held.story, self.call, started=held.started))
+
+    async def _contained(self) -> Outcome | None:
         try:
             with contained():
                 return await self._outcome()
@@ -224,7 +230,7 @@ class Calling:
             return self._reported(report)
         if answer is None:
             return None
-        report = _report(await self._after(self.args, answer), self.context, lasting=False)
+        report = report_of(await self._after(self.args, answer), self.context, lasting=False)
         return self._outcome_of(report)
 
     async def _after(self, args: dict[str, Any], value: Any) -> Any:
@@ -445,7 +451,7 @@ class Calling:
             report = await self.questions.ask(tool, bound, context.request, shown=value)
             return self._reported(report)
         value = await self._after(bound.values, value)
-        return self._outcome_of(_report(value, context, lasting=tool.is_long_running))
+        return self._outcome_of(report_of(value, context, lasting=tool.is_long_running))
 
     def _reported(self, report: Report) -> Outcome:
         """The outcome of a report; a question in it takes the place of older ones."""
@@ -478,18 +484,3 @@ class Calling:
         return Outcome(
             call=self.call, report=Report(response=failure(error, tool=name)), error=error
         )
-
-
-def _report(value: Any, context: ToolContext, *, lasting: bool) -> Report:
-    """A body's result; `lasting` when None means that nothing is there yet."""
-    progress: list[Response] = []
-    if isinstance(value, Yielded):
-        progress = [result_of(item).response for item in value.intermediate]
-        value = value.result
-    if value is None and lasting:
-        return Report(progress=progress, actions=changed(context))
-    result = result_of(value)
-    parts = [storable(part) for part in result.media]
-    return Report(
-        response=result.response, progress=progress, parts=parts, actions=changed(context)
-    )

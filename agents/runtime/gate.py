@@ -1,12 +1,12 @@
 """Pure: what stands between a call and its body, and what the model reads while it stays shut."""
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 
 from pydantic import JsonValue
 
-from agents.runtime.confirmation import Question, ToolConfirmation
+from agents.runtime.confirmation import Question, ToolConfirmation, rejection
 from agents.runtime.digest import canonical, digest
 from agents.runtime.story import Call, Story
 
@@ -47,6 +47,23 @@ def superseded(story: Story, call: Call, question: Question) -> list[Call]:
     """The open requests of their own, in earlier turns, for the very same as `question`."""
     asker = _asker(story, call)
     return [each for each in _open(story, call, question) if _asker(story, each) == asker]
+
+
+def inside(story: Story, call: Call, *, started: Collection[str]) -> list[tuple[Call, Response]]:
+    """The open calls of a nested agent that is not there any more, at any depth, and their answers.
+
+    `started` are the journal's steps without a result.
+    """
+    path = call.inner
+    within = (each for each in story.unsettled.values() if f"{each.branch}/".startswith(f"{path}/"))
+    return [(each, _left(each, started)) for each in within]
+
+
+def _left(call: Call, started: Collection[str]) -> Response:
+    if {call.id, f"{call.id}:ask"} & set(started):
+        return lost(call.name)
+    why = "The agent that made this call is not there any more."
+    return rejection(ToolConfirmation(outcome="cancelled", reason=why), tool=call.name)
 
 
 def asked_already(story: Story, call: Call, question: Question) -> Call | None:

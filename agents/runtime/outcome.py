@@ -17,6 +17,7 @@ from agents.runtime.confirmation import (
 from agents.runtime.context import ToolContext
 from agents.runtime.events import Event, EventActions
 from agents.runtime.parts import call_of, call_part, content, response_part, storable
+from agents.runtime.results import Yielded, result_of
 from agents.runtime.story import Call
 
 ASKED_AGAIN = ToolConfirmation(
@@ -55,12 +56,14 @@ class Outcome:
     """What came of one call: a result, a question, or the words a nested agent starts with.
 
     `superseded` are calls of earlier turns whose open questions ask the same for the same person.
+    `ended` are calls of its nested agent that nobody goes on with, and what they are answered.
     `error` is what the body or a hook raised.
     """
 
     call: Call
     report: Report = field(default_factory=Report)
     superseded: Sequence[Call] = ()
+    ended: Sequence[tuple[Call, dict[str, JsonValue]]] = ()
     entering: Event | None = None
     error: Exception | None = None
 
@@ -80,6 +83,21 @@ def answered(response: dict[str, JsonValue], context: ToolContext) -> Report:
     return Report(response=response, actions=EventActions(state_delta=changed(context).state_delta))
 
 
+def report_of(value: object, context: ToolContext, *, lasting: bool) -> Report:
+    """A body's result; `lasting` when None means that nothing is there yet."""
+    progress: list[dict[str, JsonValue]] = []
+    if isinstance(value, Yielded):
+        progress = [result_of(item).response for item in value.intermediate]
+        value = value.result
+    if value is None and lasting:
+        return Report(progress=progress, actions=changed(context))
+    result = result_of(value)
+    parts = [storable(part) for part in result.media]
+    return Report(
+        response=result.response, progress=progress, parts=parts, actions=changed(context)
+    )
+
+
 def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[Event]:
     """The events of a batch's outcomes, from `version` on.
 
@@ -88,9 +106,11 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     supersedes is answered first.
     """
     versions = count(version)
-    closing = [
-        _closed(call, version=next(versions), now=now) for o in outcomes for call in o.superseded
+    over = [
+        (call, rejection(ASKED_AGAIN, tool=call.name)) for o in outcomes for call in o.superseded
     ]
+    over += [each for o in outcomes for each in o.ended]
+    closing = [_closed(call, told, version=next(versions), now=now) for call, told in over]
     entering = [o.entering for o in outcomes if o.entering is not None]
     outcomes = [o for o in outcomes if o.entering is None]
     asks = [o for o in outcomes if o.ask is not None]
@@ -101,12 +121,12 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
     return [*closing, *told, *(_at(event, next(versions)) for event in entering)]
 
 
-def _closed(call: Call, *, version: int, now: float) -> Event:
-    """The answer to a call whose question was asked again.
+def _closed(call: Call, told: dict[str, JsonValue], *, version: int, now: float) -> Event:
+    """The answer to a call whose question was asked again, or that nobody goes on with.
 
     Only a nested agent is told at once: its caller waits for it.
     """
-    answer = response_part(call.id, call.name, rejection(ASKED_AGAIN, tool=call.name))
+    answer = response_part(call.id, call.name, told)
     return Event(
         version=version,
         invocation_id=call.invocation,

@@ -223,3 +223,34 @@ def test_what_the_model_reads(told, words):
 def test_of_an_interrupted_call_no_more_is_denied_than_its_second_run(told):
     """That it does not run now says nothing about the run that was interrupted."""
     assert "run again, and whether it took effect before is not known" in told["error"]
+
+
+INNER = "helper@2-0"
+NESTED = (
+    said(),
+    spoke("2-0 helper"),
+    said(branch=INNER),
+    spoke("4-0 pay", "4-1 ask", branch=INNER, agent="helper"),
+    asks("5-0", "4-0 pay", digest="d"),
+)
+
+
+@pytest.mark.parametrize(
+    ("started", "expected"),
+    [
+        pytest.param((), {"4-0": "did not run", "4-1": "did not run"}, id="none had begun"),
+        pytest.param(("4-1",), {"4-0": "did not run", "4-1": "not known"}, id="one had begun"),
+        pytest.param(
+            ("4-0:ask", "2-0"), {"4-0": "not known", "4-1": "did not run"}, id="one while it asked"
+        ),
+    ],
+)
+def test_inside(started, expected):
+    """What a nested agent called is told no more than what is known of it."""
+    found = story(*NESTED)
+    told = {
+        each.id: answer for each, answer in gate.inside(found, found.calls["2-0"], started=started)
+    }
+    assert told.keys() == expected.keys()
+    assert all(expected[name] in str(answer["error"]) for name, answer in told.items())
+    assert gate.inside(found, found.calls["4-0"], started=started) == []

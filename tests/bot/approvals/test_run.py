@@ -22,6 +22,7 @@ from agents import (
 )
 from agents.runtime.slot.port import Start
 from agents.runtime.testing import ScriptedModel, call
+from agents.runtime.tools import Tool
 from bot.approvals.decide import decide
 from bot.approvals.request import Approval
 from bot.approvals.resolve import Defaults
@@ -47,18 +48,20 @@ class Desk:
             nonces=(f"nonce{n}" for n in count()),
         )
         agent = Agent(
-            name="helper" if nested else KEY.app,
+            name="helper",
             description="Pays.",
             tools=[
                 FunctionTool(self.pay, require_confirmation=True, effects=effects),
                 FunctionTool(self.ask),
             ],
         )
-        if nested:
-            agent = Agent(name=KEY.app, tools=[AgentTool(agent)])
+        self.deploy(*([AgentTool(agent)] if nested else agent.tools))
+
+    def deploy(self, *tools: Tool) -> None:
+        """Run a build of the agent with these tools."""
         self.runner = Runner(
-            agent=agent,
-            session_service=SessionService(slot, tenant=TEAM),
+            agent=Agent(name=KEY.app, tools=tools),
+            session_service=SessionService(self.slot, tenant=TEAM),
             models=self.model,
             companion=self.secretary.companions,
         )
@@ -336,3 +339,32 @@ async def test_another_person_in_the_thread_asks_for_themselves(slot: Slot):
     asked = {each.args["amount"]: each for each in (await desk.approvals()).values()}
     assert (asked[1].requester, asked[2].requester) == ("UASK", "UCFO")
     assert asked[2].policy.approvers == ("UBOSS",)
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize(
+    ("first", "status", "why"),
+    [
+        pytest.param("approved", "void", "", id="approved, then its agent is gone"),
+        pytest.param("gone", "cancelled", "run_cancelled", id="its agent is gone, then a click"),
+    ],
+)
+async def test_a_nested_agent_that_a_deploy_took_away(
+    slot: Slot, first: str, status: str, *, why: str, depth: int
+):
+    """What it asked is answered with its caller: nobody approves what nobody would run."""
+    ways = [call(name, request="pay 7") for name in ("outer", "helper")[-depth:]]
+    desk = Desk(slot, [*ways, call("pay", amount=7), *["End."] * 4], nested=True)
+    if depth == 2:
+        middle = Agent(name="outer", description="Asks.", tools=desk.runner.agent.tools)
+        desk.deploy(AgentTool(middle))
+    (asked,) = await desk.says("pay 7")
+    desk.deploy()
+    if first == "gone":
+        await desk.says("hello?")
+    await desk.decided(asked)
+    only = await desk.one()
+    assert (desk.paid, only.status, only.why) == ([], status, why)
+    view = await slot.read(KEY, parts=())
+    assert view is not None
+    assert view.open == {}
