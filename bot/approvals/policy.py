@@ -110,10 +110,13 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
     if approval.status == "cancelled" and not left_open(approval):
         return Refusal(code="already", sentence=_cancelled(approval.why, own=by == person.id))
     word = "rejected" if approval.status == "rejected" else "approved"
-    if by == person.id:
+    if by == person.id and approval.status != "void":
         return Refusal(code="already", sentence=f"You already {word} this.")
     people = (by,) if by else ()
-    return Refusal(code="already", sentence=f"This was already {word} by", people=people)
+    told = f"This was already {word} by"
+    if approval.status == "void":
+        told = "This did not run, and its buttons count no more. It was approved by"
+    return Refusal(code="already", sentence=told, people=people)
 
 
 def _late(approval: Approval) -> Refusal:

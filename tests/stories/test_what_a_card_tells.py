@@ -258,7 +258,7 @@ async def test_an_operator_decides_in_place_of_those_asked(
     typed = parser().parse_args(["approvals", "decide", number, "approve", "--reason", "on call"])
     assert await typed.run(typed) == 0
     await office.answer(thread, "Paid")
-    loud = "Approved* from outside Slack, by none of those who were asked but by operator"
+    loud = "Approved* from outside Slack, in place of those who were asked, by operator"
     await office.closed(card, loud)
     await office.slack.wait_for(lambda: loud in full_text(office.now(line)))
     told = await office.slack.wait_for(lambda: under(office, card, loud))

@@ -1,7 +1,9 @@
 """What became of a question, in words that claim no more than the store knows."""
 
+from collections.abc import Collection
+
 from bot.approvals.request import Again, Approval, against, agreed, left_open
-from bot.approvals.terms import OPERATOR
+from bot.approvals.terms import OPERATOR, newest
 from bot.slack.blocks.rendered import mention, mentions, moment
 
 _RUNS = {
@@ -22,6 +24,7 @@ _CANCELLED = {
     "nobody": "nobody may decide this here.",
     "run_cancelled": "the run that asked was cancelled.",
 }
+OUTSIDE = " from outside Slack"
 NOT_KNOWN = "whether it happened is not known"
 
 
@@ -35,12 +38,13 @@ def outcome(approval: Approval, *, again: Again | None = None) -> str:
             return f":warning: *Nobody looked.* {_not_run(approval)}"
         case "pending" | "expired":
             when = _at(approval.deadline)
-            return f":hourglass: *Expired*{when}. Nobody decided in time. {_not_run(approval)}"
+            told = f":hourglass: *Expired*{when}. Nobody decided in time.{_others(approval)}"
+            return f"{told} {_not_run(approval)}"
         case "rejected":
             said = ":warning: *Left as it is*" if approval.unknown else ":x: *Rejected*"
-            people = mentions(against(approval)) if approval.votes else _decider(approval)
-            by = f"{people}{_at(approval.decided_at)}"
-            return f"{said}{_outside(approval)} by {by}. {_not_run(approval)}"
+            by = deciders(approval)
+            told = f"{said}{_outside(approval)} by {mentions(by)}{_at(approval.decided_at)}."
+            return f"{told}{_others(approval, by)} {_not_run(approval)}"
         case "cancelled" if not left_open(approval):
             return _cancelled(approval)
         case status:
@@ -53,10 +57,11 @@ def outcome(approval: Approval, *, again: Again | None = None) -> str:
 
 def _yes(approval: Approval) -> str:
     """Who let it run; of an interrupted call, by saying that it had not happened."""
-    by = f"{mentions(approvers(approval))}{_at(approval.decided_at)}"
+    people = deciders(approval)
+    by = f"{mentions(people)}{_at(approval.decided_at)}"
     if approval.unknown:
-        return f"*It did not happen*, says {by}{_outside(approval) and ' from outside Slack'}."
-    return f"*Approved*{_outside(approval)} by {by}."
+        return f"*It did not happen*, says {by}{OUTSIDE if _is_ruled(approval) else ''}."
+    return f"*Approved*{_outside(approval)} by {by}.{_others(approval, people)}"
 
 
 def _before(approval: Approval) -> str:
@@ -92,10 +97,27 @@ def _not_run(approval: Approval) -> str:
     return "It did not run."
 
 
-def approvers(approval: Approval) -> tuple[str, ...]:
-    """Who approved, in order; empty when the record names nobody."""
-    people = agreed(approval, approval.payload)
-    return people or ((approval.decided_by,) if approval.decided_by else ())
+def deciders(approval: Approval) -> tuple[str, ...]:
+    """Who made it what it is, in order; empty when the record names nobody.
+
+    What an operator does is theirs alone, whoever said the same before.
+    """
+    by = (approval.decided_by,) if approval.decided_by else ()
+    if _is_ruled(approval):
+        return by
+    rejected = approval.status == "rejected"
+    return (against(approval) if rejected else agreed(approval, approval.payload)) or by
+
+
+def _others(approval: Approval, named: Collection[str] = ()) -> str:
+    """What those had said who are not `named` as who decided."""
+    votes = [vote for vote in newest(approval.votes).values() if vote.person not in named]
+    if approval.unknown:
+        return ""
+    yes = tuple(vote.person for vote in votes if vote.confirmed and vote.counts)
+    no = tuple(vote.person for vote in votes if not vote.confirmed)
+    told = ((yes, "approved"), (no, "rejected"))
+    return "".join(f" {mentions(people)} had {word}." for people, word in told if people)
 
 
 def _cancelled(approval: Approval) -> str:
@@ -104,10 +126,10 @@ def _cancelled(approval: Approval) -> str:
         return f":white_check_mark: *It happened*, says {_decider(approval)}{at}."
     if approval.why == "withdrawn":
         by = _decider(approval) if approval.decided_by else mention(approval.requester)
-        return f"*Withdrawn* by {by}{at}. {_not_run(approval)}"
+        return f"*Withdrawn* by {by}{at}.{_others(approval)} {_not_run(approval)}"
     why = _CANCELLED.get(approval.why, "it was cancelled.")
     ran = "" if approval.why == "superseded" else f" {_not_run(approval)}"
-    return f"Closed: {why}{ran}"
+    return f"Closed: {why}{_others(approval)}{ran}"
 
 
 def _decider(approval: Approval) -> str:
@@ -115,9 +137,12 @@ def _decider(approval: Approval) -> str:
 
 
 def _outside(approval: Approval) -> str:
-    """That it was an operator who decided, and none of those who were asked."""
-    ruled = (approval.decided_by or "").startswith(OPERATOR)
-    return " from outside Slack, by none of those who were asked but" if ruled else ""
+    """That it was an operator who decided, whatever some of those who were asked had said."""
+    return f"{OUTSIDE}, in place of those who were asked," if _is_ruled(approval) else ""
+
+
+def _is_ruled(approval: Approval) -> bool:
+    return (approval.decided_by or "").startswith(OPERATOR)
 
 
 def _at(at: int | None) -> str:

@@ -340,6 +340,8 @@ def test_a_refusal_names_people(state, who, act, people):
         pytest.param("approved", "cfo", "already approved by", id="somebody's approval"),
         pytest.param("rejected", "cfo", "already rejected by", id="somebody's rejection"),
         pytest.param("done", "cfo", "already approved by", id="it ran meanwhile"),
+        pytest.param("void", "cfo", "This did not run, and its buttons", id="it did not run"),
+        pytest.param("void", "boss", "This did not run, and its buttons", id="nor on one's own"),
         pytest.param("expired", "boss", "expired", id="a timeout is no rejection"),
         pytest.param("withdrawn", "asker", "You withdrew", id="my own withdrawal"),
         pytest.param("withdrawn", "boss", "withdrawn by the person who asked", id="withdrawn"),

@@ -1,11 +1,12 @@
 """What a closed question says of its call: never that it did not run, when it may have."""
 
+import re
 from typing import Any
 
 import pytest
 
 from bot.approvals.request import Again, Approval, asked_again
-from bot.approvals.terms import OPERATOR, Vote
+from bot.approvals.terms import OPERATOR, Policy, Vote
 from bot.slack import blocks
 from bot.slack.blocks.outcome import outcome
 from bot.slack.validate import message_problems
@@ -222,3 +223,79 @@ def test_what_counts_as_asked_again(others: list[Approval], newest: str | None):
     record = approval(id="4-0")
     found = asked_again(record, [record, *others]).newest
     assert (found and found.id) == newest
+
+
+ROOT = f"{OPERATOR}root"
+BOTH = Policy(approvers=(MAX, MIA), quorum=2, rejections=2)
+YES, NO = (Vote(person=MAX, confirmed=said, at=NOW - 1) for said in (True, False))
+RULED_YES, RULED_NO = (Vote(person=ROOT, confirmed=said, at=NOW) for said in (True, False))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        pytest.param(
+            {"status": "approved", "votes": (YES, RULED_YES), "decided_by": ROOT},
+            f"in place of those who were asked, by operator root, AT. <@{MAX}> had approved. It is",
+            id="an operator, and one who had approved",
+        ),
+        pytest.param(
+            {"status": "approved", "votes": (NO, RULED_YES), "decided_by": ROOT},
+            f"by operator root, AT. <@{MAX}> had rejected. It is on its way.",
+            id="an operator, against one who had rejected",
+        ),
+        pytest.param(
+            {"status": "rejected", "votes": (NO, RULED_NO), "decided_by": ROOT},
+            f"in place of those who were asked, by operator root, AT. <@{MAX}> had rejected.",
+            id="an operator, and one who had rejected",
+        ),
+        pytest.param(
+            {"status": "rejected", "votes": (RULED_NO,), "decided_by": ROOT},
+            "by operator root, AT. It did not run.",
+            id="an operator alone",
+        ),
+        pytest.param(
+            {"status": "cancelled", "why": "operator", "votes": (YES,), "decided_by": ROOT},
+            f"an operator cancelled it. <@{MAX}> had approved.",
+            id="an operator closes it",
+        ),
+        pytest.param(
+            {"status": "expired", "votes": (YES,)},
+            f"Nobody decided in time. <@{MAX}> had approved. It did not run.",
+            id="expired after one of two",
+        ),
+        pytest.param(
+            {"status": "expired", "votes": (YES.model_copy(update={"counts": False}),)},
+            "Nobody decided in time. It did not run.",
+            id="one whose approval counts no more",
+        ),
+        pytest.param(
+            {"status": "cancelled", "why": "withdrawn", "votes": (YES,), "decided_by": ANA},
+            f"<@{ANA}>, AT. <@{MAX}> had approved. It did not run.",
+            id="withdrawn after one of two",
+        ),
+        pytest.param(
+            {
+                "status": "rejected",
+                "votes": (YES, Vote(person=MIA, confirmed=False, at=NOW)),
+                "decided_by": MIA,
+            },
+            f"by <@{MIA}>, AT. <@{MAX}> had approved. It did not run.",
+            id="rejected after one of two",
+        ),
+        pytest.param(
+            {
+                "status": "approved",
+                "votes": (YES, Vote(person=MIA, confirmed=True, at=NOW)),
+                "decided_by": MIA,
+            },
+            f"by <@{MAX}> and <@{MIA}>, AT. It is on its way.",
+            id="all who approved are named once",
+        ),
+    ],
+)
+def test_who_decided_and_what_others_had_said(given: dict[str, Any], told: str):
+    """Nobody is left out, and nobody is told to have done what another one did."""
+    when = given.get("decided_by") and {"decided_at": NOW}
+    found = outcome(approval(policy=BOTH, **given, **(when or {})))
+    assert told in re.sub(r"<!date[^>]*>", "AT", found)
