@@ -24,6 +24,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
+| `{spent:<t>:<person>}:tokens:<count>` | string | that some of them were counted | 10 minutes |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 | `{note:<t>:<hash>}:told` | string | an answer to a click was given | an hour |
 | `{gone:<t>:<turn>}:told` | string | the message of a turn was deleted | a month |

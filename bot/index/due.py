@@ -13,12 +13,14 @@ from urllib.parse import quote
 from agents import SessionKey, StoreUnavailable
 from bot.index.hints import Client, Hints, pairs, text_of
 from bot.index.lists import Lists
-from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING, TELL, WAITS
+from bot.index.lua import CLAIM, DONE, HOLD, LATER, MARK, NOTE, RING, SPEND, TELL, WAITS
 from bot.turns import Command
 
 NOW, BEHIND = 0, 1
 TOKENS = 32
 TOKENS_LIVE = 60
+HEARD = 600
+"""Seconds in which a count that is sent once more, for the answer was lost, is not counted anew."""
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 DEAD = 1_000
@@ -111,7 +113,8 @@ class Index(Hints):
 
         It is for another one when that did not happen within `TELLING` ms, nor was `told`.
         """
-        [found] = await self.send((("EVAL", TELL, 1, self._boot, TELLING),))
+        word = uuid.uuid4().hex
+        [found] = await self.send((("EVAL", TELL, 1, self._boot, TELLING, word),))
         return bool(int(found))
 
     async def told(self, emptied: int, *, done: bool) -> None:
@@ -148,8 +151,7 @@ class Index(Hints):
         """Whether nobody has said so within the hour; of several at once one is the first."""
         name = hashlib.sha256(what.encode()).hexdigest()[:32]
         key = f"{self._prefix}{{note:{self._tenant}:{name}}}:told"
-        [made] = await self.send((("SET", key, 1, "NX", "EX", NOTE_LIVES),))
-        return bool(made)
+        return await self.take(key, seconds=NOTE_LIVES)
 
     async def deleted(self, turn: str) -> None:
         """Note that the message of a turn is deleted, for as long as the turn may ask something."""
@@ -211,7 +213,8 @@ class Index(Hints):
         """The commands that count tokens a person used up, until midnight UTC; `now` is in ms."""
         account = self._account(key.tenant, person)
         midnight = (now // DAY + 1) * DAY // 1000
-        return (("INCRBY", account, tokens), ("EXPIREAT", account, midnight))
+        heard = f"{account}:{uuid.uuid4().hex}"
+        return (("EVAL", SPEND, 2, account, heard, tokens, midnight, HEARD),)
 
     async def spent_today(self, tenant: str, person: str) -> int:
         """How many tokens a person of a tenant has used up today."""

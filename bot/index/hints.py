@@ -1,5 +1,6 @@
 """What is kept outside sessions: one tenant's hints under one prefix, and how to reach them."""
 
+import uuid
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +10,7 @@ from redis.exceptions import RedisError
 
 from agents import SessionKey, StoreUnavailable
 from bot import logs
+from bot.index.lua import TAKE
 from bot.turns import Command
 
 Client = Redis | RedisCluster
@@ -35,6 +37,11 @@ class Hints:
                 return await pipe.execute()
         except (RedisError, OSError) as error:
             raise StoreUnavailable(f"the store did not answer: {type(error).__name__}") from error
+
+    async def take(self, key: str, *, seconds: int) -> bool:
+        """Whether a mark that nobody has becomes the caller's for so long."""
+        [mine] = await self.send((("EVAL", TAKE, 1, key, uuid.uuid4().hex, seconds),))
+        return bool(mine)
 
     async def now(self) -> int:
         """The store's time in milliseconds."""

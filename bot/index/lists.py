@@ -101,8 +101,7 @@ class Lists(Hints):
 
     async def anchoring(self) -> bool:
         """Whether the caller is the one who posts an anchor now; nobody else is for a while."""
-        [mine] = await self.send((("SET", self._anchoring, 1, "NX", "EX", ANCHORING),))
-        return bool(mine)
+        return await self.take(self._anchoring, seconds=ANCHORING)
 
     async def keep_anchor(self, day: str, anchor: str) -> str:
         """Keep the anchor of a day unless there is one; the one that is kept."""

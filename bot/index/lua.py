@@ -101,9 +101,27 @@ this call found it. Whoever knows another `since` from before has seen it emptie
 TELL = """#!lua flags=allow-oom
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local emptied, told, taken = unpack(redis.call('HMGET', KEYS[1], 'emptied', 'told', 'taken'))
-if not emptied or told == emptied or tonumber(taken or 0) > now then return 0 end
-redis.call('HSET', KEYS[1], 'taken', now + tonumber(ARGV[1]))
+local emptied, told, taken, by =
+  unpack(redis.call('HMGET', KEYS[1], 'emptied', 'told', 'taken', 'by'))
+if not emptied or told == emptied then return 0 end
+if tonumber(taken or 0) > now and by ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], 'taken', now + tonumber(ARGV[1]), 'by', ARGV[2])
 return 1
 """
-"""TELL{boot}(ms): whether the caller is to tell people that the store was emptied, for so long."""
+"""TELL{boot}(ms, word): whether the caller is to tell people that the store was emptied, for so
+long; asked once more with the same word, it is."""
+
+TAKE = """#!lua
+local word = redis.call('GET', KEYS[1])
+if word and word ~= ARGV[1] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2])
+return 1
+"""
+"""TAKE{mark}(word, seconds): whether nobody has it, or who has it asks once more."""
+
+SPEND = """#!lua
+if not redis.call('SET', KEYS[2], 1, 'NX', 'EX', ARGV[3]) then return 0 end
+redis.call('INCRBY', KEYS[1], ARGV[1])
+return redis.call('EXPIREAT', KEYS[1], ARGV[2])
+"""
+"""SPEND{account, heard}(tokens, midnight, seconds): counted, once for so long."""

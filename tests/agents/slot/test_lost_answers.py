@@ -26,12 +26,13 @@ from tests.lines import dialled, listening
 
 
 class Lossy:
-    """A way to a store that can cut the line after the next command, before its answer."""
+    """A way to a store that can cut the line before an answer: the next, or so many `after` it."""
 
     def __init__(self, url: str) -> None:
         """Know the store; nothing is cut yet."""
         self._store = urlsplit(url)
         self.cut = False
+        self.after = 0
         self.lost = 0
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -44,7 +45,9 @@ class Lossy:
 
             async def back() -> None:
                 while chunk := await answers.read(65536):
-                    if self.cut:
+                    if self.cut and self.after:
+                        self.after -= 1
+                    elif self.cut:
                         self.cut, self.lost = False, self.lost + 1
                         return
                     writer.write(chunk)
