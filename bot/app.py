@@ -49,6 +49,8 @@ from bot.turns import Saved
 
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
+AGAIN = 0.5
+"""Seconds until what is opened is told to stop once more: a client may swallow a cancellation."""
 DAY = timedelta(days=1)
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
@@ -101,9 +103,11 @@ async def unless(stopping: asyncio.Event, opening: Awaitable[Bot]) -> Bot | None
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         return tasks[0].result() if tasks[0].done() else None
     finally:
-        for each in tasks:
-            each.cancel()
-        await asyncio.wait(tasks)
+        while not all(each.done() for each in tasks):
+            for each in tasks:
+                each.cancel()
+            await asyncio.wait(tasks, timeout=AGAIN)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """One process put together from its settings: which parts it has, and how it stops."""
 
 import asyncio
+import contextlib
 import logging
 from pathlib import Path
 
@@ -85,6 +86,27 @@ async def test_it_may_be_told_to_stop_before_it_is_open(slack, store_url, tmp_pa
     stopping.set()
     await asyncio.wait_for(running, 5)
     assert running.exception() is None
+
+
+@pytest.mark.parametrize("swallowed", [0, 2])
+async def test_what_is_opened_is_told_to_stop_until_it_does(monkeypatch, swallowed):
+    """Clients swallow a cancellation at times, and then fail as they would have anyway."""
+    monkeypatch.setattr(app, "AGAIN", 0.01)
+    stopping = asyncio.Event()
+
+    async def opening() -> app.Bot:
+        for _ in range(swallowed):
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            raise SlackUnavailable("too late to matter")
+
+    waiting = asyncio.create_task(app.unless(stopping, opening()))
+    await asyncio.sleep(0)
+    stopping.set()
+    assert await asyncio.wait_for(waiting, 5) is None
 
 
 async def test_a_token_for_websockets_that_slack_refuses(slack, store_url, tmp_path):
