@@ -25,6 +25,9 @@ TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 
+ANYTHING: Schema = {}
+"""The schema that says nothing."""
+
 
 def meaning(schema: Schema, value: JsonValue, root: Schema) -> JsonValue:
     """The one form that all spellings of a value share; the value fits the schema.
@@ -57,7 +60,7 @@ def _chosen(schema: Schema, value: JsonValue, root: Schema) -> Schema:
     """Of several options the first that takes a value of this type."""
     options = [resolved(each, root) for each in schema.get("anyOf") or schema.get("oneOf") or ()]
     fits = (each for each in options if isinstance(value, TYPES.get(each.get("type", ""), ())))
-    return next(fits, {}) if options else schema
+    return next(fits, ANYTHING) if options else schema
 
 
 def _text(schema: Schema, value: str) -> JsonValue:
