@@ -141,6 +141,8 @@ class _Check:
             return [] if structured and "null" not in kinds and "array" in kinds else text
         if not structured and not any(_is_open(option) for option in options):
             return text
+        if structured and _is_words(text) and not self._tried(field, text)[1]:
+            return text
         made: list[JsonValue] = []
         for option in structured or [{}]:
             with contextlib.suppress(Refused):
@@ -252,6 +254,11 @@ class _Check:
 
 def _is_empty(value: JsonValue) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _is_words(text: str) -> bool:
+    """Whether somebody typed one line that is no JSON: where a text is taken, they meant one."""
+    return "\n" not in text.strip() and not text.strip().startswith(("[", "{"))
 
 
 def _options(schema: Schema) -> list[Schema]:

@@ -174,6 +174,8 @@ def _comes_back(field: Field, way: JsonValue) -> bool:
         begins = [field.initial, f"{field.initial}0"]
     wanted = [each for each in (_answer(field, value) for value in begins) if each is not None]
     found = _answer(field, way)
+    if isinstance(field.initial, str) and "type" not in field.schema and not isinstance(found, str):
+        return False
     return not wanted or (found is not None and _alike(field.schema, found, wanted[0]))
 
 

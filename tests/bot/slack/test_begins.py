@@ -54,6 +54,11 @@ SHOWN = [
     pytest.param(datetime, datetime(2026, 12, 24, 11, tzinfo=EAST), 1_798_102_800, id="elsewhere"),
     pytest.param(list[float], [1.5, 2.0], "[1.5, 2.0]", id="a list"),
     pytest.param(int | str, "7", "7", id="a text of digits where both are taken"),
+    pytest.param(str | list[str], "a", "a", id="a text where lists are taken as well"),
+    pytest.param(str | list[str], ["a"], '["a"]', id="a list where texts are taken as well"),
+    pytest.param(Any, "words", "words", id="a text where all is taken"),
+    pytest.param(Any, 5, "5", id="a number where all is taken"),
+    pytest.param(Any, {"a": [1]}, '{"a": [1]}', id="an object where all is taken"),
 ]
 
 
@@ -74,6 +79,10 @@ def test_an_input_begins_exactly(kind: Any, default: Any, shown: Any, modal: boo
 
 
 UNSHOWABLE = [
+    pytest.param(bool | str, True, False, id="yes where texts are taken"),
+    pytest.param(Any, "5", False, id="a text that would be a number"),
+    pytest.param(Any, "true", False, id="a text that would be a flag"),
+    pytest.param(str | list[str], '["a"]', False, id="a text that would be a list"),
     pytest.param(float, 0.1234567891, True, id="more digits than a number input takes"),
     pytest.param(float, 0.0000004, True, id="a number that would be nought"),
     pytest.param(float, 1e20, True, id="a number beyond it"),
