@@ -128,7 +128,8 @@ def _declared(agents: Sequence[Agent]) -> Mapping[str, Sequence[_Tool]]:
     for member in seen.values():
         for tool in filter(None, map(member.tool, member.tool_names())):
             schema = cast("Mapping[str, Any]", tool.declaration.parameters_json_schema or {})
-            may_ask = not isinstance(tool, FunctionTool) or tool.may_ask
+            gated = not isinstance(tool, FunctionTool) or tool.may_ask
+            may_ask = gated or member.before_tool_callback is not None
             told = _Tool(tool.approval, schema, may_ask)
             found.setdefault(f"{member.name}.{tool.name}", []).append(told)
     return found
@@ -166,10 +167,12 @@ def _misplaced(
 
 
 def _idle(name: str, tools: Sequence[_Tool]) -> Iterator[Complaint]:
-    """That a policy says who decides where nobody is ever asked."""
+    """That a policy gates nothing: it has a part only where a run is interrupted, if anywhere."""
     if tools and not any(tool.may_ask for tool in tools):
-        told = "never asks anybody, so a policy for it decides nothing: give it"
-        yield Complaint(f"{name} {told} require_confirmation.", refuse=True)
+        told = (
+            "asks nobody before it runs, whatever its policy says: require_confirmation has it ask"
+        )
+        yield Complaint(f"{name} {told}")
 
 
 def _unsafe(

@@ -425,9 +425,9 @@ def _asks_itself(amount: float, tool_context: ToolContext) -> float:
 @pytest.mark.parametrize(
     ("tool", "name", "told"),
     [
-        pytest.param(FunctionTool(pay), "desk.pay", "desk.pay never asks", id="it never asks"),
+        pytest.param(FunctionTool(pay), "desk.pay", "desk.pay asks nobody", id="it never asks"),
         pytest.param(FunctionTool(pay), "desk.*", "", id="among all tools of an agent"),
-        pytest.param(FunctionTool(pay, approval=OWN), "*", "desk.pay never asks", id="its own"),
+        pytest.param(FunctionTool(pay, approval=OWN), "*", "desk.pay asks nobody", id="its own"),
         pytest.param(FunctionTool(pay, require_confirmation=True), "desk.pay", "", id="it asks"),
         pytest.param(
             FunctionTool(pay, require_confirmation=lambda: False), "desk.pay", "", id="it may"
@@ -436,8 +436,15 @@ def _asks_itself(amount: float, tool_context: ToolContext) -> float:
     ],
 )
 def test_a_policy_where_nobody_is_asked(tool: FunctionTool, name: str, told: str):
-    """Who writes a policy for a tool that never asks believes that it is gated: no start so."""
+    """Who writes a policy for a tool that never asks may believe that it is gated."""
     settings = Settings.read(approval_policies=json.dumps({name: {"approvers": ["U2B"]}}))
     found = book(settings, [Agent(name="desk", tools=[tool])])
-    refused = [each.text for each in found.complaints if each.refuse]
-    assert [told in text for text in refused] == ([True] if told else [])
+    said = [each.text for each in found.complaints if "asks nobody" in each.text]
+    assert [told in text for text in said] == ([True] if told else [])
+    assert usable(found) is found
+
+
+def test_a_hook_may_ask_about_any_tool():
+    """Where an agent has a hook before its tools, nobody can tell that they never ask."""
+    agent = Agent(name="desk", tools=[FunctionTool(pay, approval=OWN)], before_tool_callback=print)
+    assert not any("asks nobody" in each.text for each in book(Settings.read(), [agent]).complaints)
