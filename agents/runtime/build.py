@@ -5,8 +5,10 @@ now is told by its code and what that names: functions, pydantic models and plai
 package. Of two builds that look different though they are not, the newer is asked once more.
 """
 
+import contextlib
 import functools
 import hashlib
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType, MethodType
@@ -19,6 +21,8 @@ ASKS = "request_confirmation"
 PLAIN = (str, int, float, bool, bytes, type(None))
 WRAPPED = (staticmethod, classmethod, property)
 NO_NAMES: Sequence[str] = ()
+MOST = 20_000
+"""Parts that are looked at: a table that the code names may be long."""
 
 
 class Build(NamedTuple):
@@ -54,16 +58,24 @@ class _Walk:
         self._package = package
         self._seen: dict[tuple[int, ...], object] = {}
 
-    def visit(self, value: object, names: Sequence[str] = NO_NAMES) -> None:
-        """Write down what a value is, and what it is made of: of an object what `names` names."""
+    def visit(self, value: object) -> None:
+        """Write down what a value is, and what it is made of."""
+        waiting = [(value, NO_NAMES)]
+        while waiting and len(self.found) + len(self._seen) < MOST:
+            # A stranger's object may do anything when it is looked at.
+            with contextlib.suppress(Exception):
+                parts = itertools.islice(self._step(*waiting.pop()), MOST)
+                waiting += reversed(list(parts))
+
+    def _step(self, value: object, names: Sequence[str]) -> Iterator[tuple[object, Sequence[str]]]:
+        """What comes next, and the names by which the code knows it."""
         if isinstance(value, PLAIN):
             self.found.append(repr(value))
         elif _key(value) not in self._seen:
             self._seen[_key(value)] = value
             if isinstance(value, FunctionType):
                 names = list(dict.fromkeys(_names(value.__code__)))
-            for part in self._parts(value, names):
-                self.visit(part, names)
+            yield from ((part, names) for part in self._parts(value, names))
 
     def _parts(self, value: object, names: Sequence[str]) -> Iterator[object]:
         match value:
@@ -79,7 +91,8 @@ class _Walk:
             case tuple() | list():
                 yield from cast("tuple[object, ...]", value)
             case set() | frozenset():
-                yield from sorted(map(repr, cast("frozenset[object]", value)))
+                members = cast("frozenset[object]", value)
+                yield from sorted(repr(each) for each in members if isinstance(each, PLAIN))
             case dict():
                 for pair in cast("Mapping[object, object]", value).items():
                     yield from pair

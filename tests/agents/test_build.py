@@ -152,6 +152,35 @@ def test_asks(body: Callable[..., Any], *, asks: bool):
     assert build_of(body).asks is asks
 
 
+class Strange:
+    """Whatever is asked of it, it raises."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Raise."""
+        raise RuntimeError(name)
+
+
+DEEP: list[Any] = []
+for _ in range(2000):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(Strange(), id="an object that raises"),
+        pytest.param(DEEP, id="a list in a list in a list"),
+        pytest.param(list(range(10**6)), id="a long table"),
+        pytest.param({object()}, id="a set of anything"),
+    ],
+)
+def test_whatever_is_around_it(value: Any):
+    """Nothing that a body names keeps its tool from being made, or makes two builds of one."""
+    one, two = (made(value) for _ in range(2))
+    assert build_of(one) == build_of(two)
+    assert build_of(one).asks
+
+
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_other_processes(seed: str):
     """The mark is the same in every process of a build."""
