@@ -44,11 +44,8 @@ SETTLE = 20.0
 What a process was sending when it stopped may arrive after another one took over, and a body in a
 thread goes on until its process is killed: 15 seconds after it gave its sessions back.
 """
-ABSENT = 300.0
-"""Seconds that a call whose tool is not here is left to those that have it: while a release takes
-over from another one, or is taken back."""
 ABSENT_AGAIN = 10.0
-"""Seconds until such a call is looked at again; longer each time."""
+"""Seconds until a call whose tool is not here is looked at again; longer each time."""
 AT_ONCE = 16
 """Calls of a batch that are under way at once: one batch leaves threads for all other sessions."""
 Response = dict[str, JsonValue]
@@ -195,16 +192,9 @@ class Calling:
 
     async def _left_to_others(self) -> None:
         """Leave a call that was let in to a process that has its tool; raises Unsettled."""
-        if self.held.permit is None or not (self.call.question or self.interrupted):
-            return
-        step = f"{self.call.id}:absent"
-        waited = self.held.waited(step)
-        if waited is None:
+        if self.call.question or self.interrupted:
             with ours():
-                await self.held.commit(looked={step: self.held.now})
-        since = waited or 0.0
-        if since < ABSENT:
-            raise self.held.unsettled(min(max(since, ABSENT_AGAIN), ABSENT - since))
+                await self.held.put_off(f"{self.call.id}:absent", again=ABSENT_AGAIN)
 
     async def _missing(self) -> Response:
         """What the model reads about a tool that is not there."""
@@ -302,7 +292,7 @@ class Calling:
         form = other and other.ask
         if other is not None and (form is None or form.question.unknown):
             return other
-        now = form.question if form else await self.questions.current(tool, bound, asked)
+        now = form.question if form else await self.questions.at_start(tool, bound, asked)
         if not (why or now.digest != asked.digest):
             return None
         changes = [*filter(None, [why]), *differences(asked, now)]

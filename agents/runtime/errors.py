@@ -22,6 +22,7 @@ AgentsError
 ├── TokensSpentError     the person: a turn has used up its tokens
 ├── DailyTokensSpentError        the person: they have used up today's
 └── ToolError            the model: what a tool wants it to read
+    └── LookFailed       the model: what a call depends on cannot be found out now
 ```
 """
 
@@ -141,3 +142,7 @@ class LlmCallsLimitExceededError(AgentsError):
 
 class ToolError(AgentsError):
     """Raised by a tool's body: a sentence the model should read and act on."""
+
+
+class LookFailed(ToolError):
+    """What a call depends on cannot be found out now; trying again may help."""

@@ -1,5 +1,6 @@
 """What people are asked about one call: first, and anew when what they agreed to does not stand."""
 
+import logging
 from typing import Any, cast
 
 from pydantic import JsonValue
@@ -10,7 +11,8 @@ from agents.runtime.confirmation import Question, ToolConfirmation
 from agents.runtime.context import ConfirmationRequest, ToolContext
 from agents.runtime.differences import differences
 from agents.runtime.digest import canonical
-from agents.runtime.errors import ToolError
+from agents.runtime.errors import LookFailed, ToolError
+from agents.runtime.foreign import ours
 from agents.runtime.held import Held
 from agents.runtime.jsonable import to_json
 from agents.runtime.outcome import Ask, Report, answered, changed
@@ -19,6 +21,10 @@ from agents.runtime.results import failure, result_of
 from agents.runtime.story import Call
 from agents.runtime.tools import Tool
 
+log = logging.getLogger(__name__)
+
+AGAIN = 2.0
+"""Seconds until it is tried again to find out what a call depends on; longer each time."""
 Response = dict[str, JsonValue]
 
 
@@ -152,10 +158,30 @@ class Questions:
             return ""
         return self._as_it_stands(tool, bound.written(), asked).digest
 
+    async def at_start(self, tool: Tool, bound: Bound, asked: Question) -> Question:
+        """The same right before the start; what cannot be found out now is tried for a while.
+
+        Raises Unsettled for that while.
+        """
+        step = f"{self.call.id}:depends"
+        try:
+            now = await self.current(tool, bound, asked)
+        except LookFailed as error:
+            why = type(error.__cause__).__name__
+            log.warning("tool.failed", extra={"tool": tool.name, "error": why})
+            with ours():
+                await self.held.put_off(step, again=AGAIN)
+            raise
+        if step in self.held.looked:
+            with ours():
+                await self.held.commit(looked={step: None})
+        return now
+
     async def current(self, tool: Tool, bound: Bound, told: Question) -> Question:
         """The question as it stands now, with what the call depends on.
 
-        Raises ToolError when nobody can find that out: then nobody is asked, and nothing runs.
+        Raises ToolError when nobody can find that out: then nobody is asked, and nothing runs. It
+        is LookFailed unless the look itself says so.
         """
         try:
             found = await tool.precondition(bound, self.context)
@@ -163,7 +189,7 @@ class Questions:
             raise
         except Exception as error:
             why = failure(error, tool=f"what {tool.name} depends on")["error"]
-            raise ToolError(f"{tool.name} did not run: {why}") from error
+            raise LookFailed(f"{tool.name} did not run: {why}") from error
         return self._as_it_stands(tool, bound, told.model_copy(update={"precondition": found}))
 
     def _as_it_stands(self, tool: Tool, bound: Bound, told: Question) -> Question:

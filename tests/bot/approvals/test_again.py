@@ -15,8 +15,9 @@ from agents import (
     SessionService,
     Slot,
     ToolContext,
+    ToolError,
 )
-from agents.runtime import calling
+from agents.runtime import held
 from agents.runtime.errors import TurnFailed, Unsettled
 from agents.runtime.slot.port import Decide
 from agents.runtime.testing import ScriptedModel, call
@@ -180,12 +181,69 @@ async def test_a_build_that_changed_the_tool(office: Office, build: str, words, 
 
 async def test_a_tool_that_is_gone(office: Office, monkeypatch):
     """An approved call of a tool that a deploy took away does not run, and nothing breaks."""
-    monkeypatch.setattr(calling, "ABSENT", 0.0)
+    monkeypatch.setattr(held, "PATIENCE", 0.0)
     await office.decides()
     office.deploy(None)
     await office.serve()
     (first,) = await office.approvals()
     assert (first.status, office.payments.paid) == ("void", [])
+
+
+class Source:
+    """What a payment depends on, which fails so many times after people were asked."""
+
+    def __init__(self, raises: Exception, *, times: int) -> None:
+        self.faults = [None, *[raises] * times]
+
+    def rate(self) -> int:
+        """The rate."""
+        fault = self.faults.pop(0) if self.faults else None
+        if fault is not None:
+            raise fault
+        return 7
+
+
+@pytest.mark.parametrize(
+    ("raises", "times"),
+    [
+        pytest.param(ConnectionError("503"), 1, id="away for a moment"),
+        pytest.param(ConnectionError("503"), 3, id="away for a while"),
+        pytest.param(TimeoutError("too slow"), 1, id="too slow"),
+        pytest.param(KeyError("rate"), 1, id="no answer that fits"),
+    ],
+)
+async def test_what_it_depends_on_is_away_at_the_start(slot: Slot, raises, times: int):
+    """An approved call waits until that is found out, and runs on the approval it has."""
+    office, source = Office(slot), Source(raises, times=times)
+    office.deploy(office.payments.old, precondition=source.rate)
+    await office.says("pay 500 yen")
+    await office.decides()
+    for _ in range(times):
+        with pytest.raises(Unsettled) as busy:
+            await office.serve()
+        assert 0 < busy.value.pause <= held.PATIENCE
+    await office.serve()
+    assert office.payments.paid == [(500, "JPY")]
+    assert [each.status for each in await office.approvals()] == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("raises", "patience"),
+    [
+        pytest.param(ConnectionError("503"), 0.0, id="for long"),
+        pytest.param(ToolError("there is no rate"), 300.0, id="and it says so itself"),
+    ],
+)
+async def test_what_it_depends_on_is_not_found_out(slot: Slot, monkeypatch, raises, patience):
+    """Then nothing is run on that approval, and the model hears why."""
+    monkeypatch.setattr(held, "PATIENCE", patience)
+    office, source = Office(slot), Source(raises, times=9)
+    office.deploy(office.payments.old, precondition=source.rate)
+    await office.says("pay 500 yen")
+    await office.decides()
+    await office.serve()
+    assert office.payments.paid == []
+    assert [each.status for each in await office.approvals()] == ["void"]
 
 
 async def test_a_tool_that_another_release_has(office: Office):
@@ -197,7 +255,7 @@ async def test_a_tool_that_another_release_has(office: Office):
         with pytest.raises(Unsettled) as busy:
             await office.serve()
         pauses.append(busy.value.pause)
-    assert all(0 < pause <= calling.ABSENT for pause in pauses)
+    assert all(0 < pause <= held.PATIENCE for pause in pauses)
     office.deploy(office.payments.old)
     await office.serve()
     assert office.payments.paid == [(500, "JPY")]
