@@ -9,11 +9,9 @@ from agents import SessionKey
 from bot import logs
 from bot.slack.blocks.rendered import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Uncertain
-from bot.slack.replies import Replies, Seen
+from bot.slack.replies import CLOCKS_APART, Replies, Seen
 from bot.turns import Spot, Thread
 
-CLOCKS_APART = 120.0
-"""Seconds by which the clocks of the store and of Slack may differ."""
 FRESH = 10.0
 """Seconds for which what was read of a place still tells what of ours stands there."""
 LOOKS = (0.0, 3.0, FRESH)
@@ -25,6 +23,7 @@ class Courier:
 
     `doubtful` are ids of posts that may be in Slack already. `since` is when posts were owed first,
     in seconds of the store's time, as far as that is known: none is looked for among what is older.
+    `seen` is what was read of each place.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Courier:
         self._stored = stored
         self._wait = wait
         self._believed = believed
-        self._seen: dict[Thread, Seen] = {}
+        self.seen: dict[Thread, Seen] = {}
         self._made: dict[tuple[Thread, str], Posted] = {}
 
     async def say(self, post_id: str, thread: Thread, pieces: Sequence[Rendered]) -> Result:
@@ -99,18 +98,18 @@ class Courier:
         elif isinstance(result, Posted):
             self._made[thread, name] = result
         if isinstance(result, Uncertain):
-            self._seen.pop(thread, None)
+            self.seen.pop(thread, None)
         return result
 
     async def _found(self, piece_id: str, thread: Thread, *, name: str) -> Result | None:
         """Where a post is that may be there, or why nobody can tell; None when it can be made.
 
         A place is read once for all that may be there: while the session is in hand, nobody else
-        posts there what belongs to it.
+        posts there what belongs to it. Where Slack allows a page now and then, it is read on.
         """
-        since, seen = self._from(piece_id, thread), self._seen.get(thread)
-        if seen is None or seen.since > since or time.monotonic() - seen.at > FRESH:
-            seen = self._seen[thread] = Seen(since)
+        since, seen = self._from(piece_id, thread), self.seen.get(thread)
+        if seen is None or seen.since > since or _is_old(seen):
+            seen = self.seen[thread] = Seen(since)
         if not seen.tells(name) and (wait := self._wait()):
             return Retry(wait)
         read = await self._replies.find(thread, id=name, seen=seen)
@@ -155,6 +154,11 @@ class Courier:
         """Nothing that is looked for is older than its thread, nor than what it says."""
         owed = self.since.get(piece_id.partition("/")[0], 0.0)
         return max(float(thread.ts or 0), owed - CLOCKS_APART)
+
+
+def _is_old(seen: Seen) -> bool:
+    """Whether what was read of a place has to be read again; what is read in part is read on."""
+    return not seen.begun and time.monotonic() - seen.at > FRESH
 
 
 def _stays(places: Collection[str], *, stored: str | None) -> str:

@@ -25,9 +25,9 @@ from bot.display import Display
 from bot.slack import blocks
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Result, Retry, Unanswered, Uncertain
-from bot.slack.replies import Replies
+from bot.slack.replies import Replies, Seen
 from bot.tries import NEWER, Tries, Waits
-from bot.turns import Saved, thread_of
+from bot.turns import Saved, Thread, thread_of
 
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
@@ -69,7 +69,8 @@ class Outbox:
     """Everything owed, session by session: `debt = await outbox.debt(held)`.
 
     `unposted` are the oldest posts of sessions of which Slack took nothing when this process had
-    them in hand, with the fence of then: nobody looks for one unless others had it since.
+    them in hand, with the fence of then: nobody looks for one unless others had it since. So is
+    `reading` what was read in part where posts are looked for.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Outbox:
         self.saving: set[tuple[SessionKey, str]] = set()
         self.tries = Tries()
         self.unposted: dict[SessionKey, tuple[int, str]] = {}
+        self.reading: dict[SessionKey, tuple[int, dict[Thread, Seen]]] = {}
 
     async def debt(self, held: Held) -> "Debt":
         """What is owed in a session in hand before anything more is done in it."""
@@ -107,9 +109,12 @@ class Outbox:
         if self.unposted.pop(held.key, None) != (held.before, oldest):
             # Not the oldest alone: a click owes ahead of what a turn says that does not know of it.
             debt.doubtful.update(held.owed)
+        fence, seen = self.reading.pop(held.key, (0, {}))
+        debt.seen.update(seen if fence == held.before else {})
         debt.fence = held.fence
-        if len(self.unposted) > MANY:  # others have paid them
+        if len(self.unposted) + len(self.reading) > MANY:  # others have paid them
             self.unposted.clear()
+            self.reading.clear()
         debt.near = partial(near, held.story)
         debt.is_ours(held.until - time.monotonic(), since=time.monotonic())
         if held.owed or any(call.request for call in held.story.open.values()):
@@ -151,7 +156,7 @@ class Debt:
         self.owed: dict[str, Post] = {}
         self.paid: dict[str, str | None] = {}
         self.saved, self.saving = outbox.saved, outbox.saving
-        self._tries, self._unposted = outbox.tries, outbox.unposted
+        self._tries, self._unposted, self._reading = outbox.tries, outbox.unposted, outbox.reading
         self._slot = outbox.slot
         self._replies = outbox.replies
         self._owner, self._limits = outbox.owner, outbox.limits
@@ -171,6 +176,7 @@ class Debt:
         )
         self._detour = Detour(key, self._courier, slot=outbox.slot, known=self._display)
         self.approvals, self.doubtful = self._display.approvals, self._courier.doubtful
+        self.seen = self._courier.seen
 
     def is_ours(self, seconds: float, *, since: float) -> None:
         """Know for how long nobody else can have the session in hand."""
@@ -346,6 +352,7 @@ class Debt:
         """Wait with all that is owed until it is tried again."""
         if isinstance(result, Retry) and post.id not in self.doubtful and self.fence:
             self._unposted[self.key] = (self.fence, post.id)
+        self._reading[self.key] = self.fence, {t: s for t, s in self.seen.items() if s.begun}
         self.waits.hold_up(self._pause(post, result))
         self._pay_in_time()
 

@@ -1,7 +1,7 @@
 """Posts the audit's anchor once a day, where the store's owner cannot take it back."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agents import Slot
 from bot import logs
@@ -9,7 +9,7 @@ from bot.approvals.anchor import anchor, day_of, told
 from bot.index import Lists
 from bot.slack.blocks import answer
 from bot.slack.endings import Posted
-from bot.slack.replies import Replies
+from bot.slack.replies import CLOCKS_APART, Replies, Seen
 from bot.turns import Thread
 
 
@@ -40,7 +40,8 @@ class DailyAnchor:
             return 0
         thread, (message,) = Thread(self._channel), answer(told(made))
         name = f"anchor:{today}"
-        found = await self._replies.find(thread, id=name)
+        seen = Seen(datetime.fromisoformat(f"{today}T00:00Z").timestamp() - CLOCKS_APART)
+        found = await self._replies.find(thread, id=name, seen=seen)
         result = found or await self._replies.post(thread, message, id=name)
         if not isinstance(result, Posted):
             logs.warning("outbox.refused", post=name, code=type(result).__name__)

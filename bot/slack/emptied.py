@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from bot import logs
 from bot.slack.blocks import answer
 from bot.slack.endings import Posted, Refused
-from bot.slack.replies import Replies
+from bot.slack.replies import CLOCKS_APART, Replies, Seen
 from bot.turns import Thread
 
 
@@ -19,7 +19,7 @@ async def tell(replies: Replies, channel: str, at: int) -> bool:
     )
     name = f"emptied:{at}"
     thread = Thread(channel)
-    result = await replies.find(thread, id=name)
+    result = await replies.find(thread, id=name, seen=Seen(at / 1000 - CLOCKS_APART))
     if result is None or (isinstance(result, Refused) and not result.of_app):
         result = await replies.post(thread, message, id=name)
     if isinstance(result, Posted):

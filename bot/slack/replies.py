@@ -40,6 +40,8 @@ from bot.turns import Spot, Thread
 
 EVENT_TYPE = "countersign_post"
 """The metadata's event type on every message we post; its payload holds the post's id."""
+CLOCKS_APART = 120.0
+"""Seconds by which the clocks of the store and of Slack may differ."""
 PAGES = 25
 """Pages in which a post is looked for: Slack answers so many in half a minute."""
 PAGE = 200
@@ -80,6 +82,16 @@ class Seen:
     pages: int = 0
     over: bool = False
     at: float = field(default_factory=time.monotonic)
+
+    @property
+    def begun(self) -> bool:
+        """Whether some of it was read, and there is more."""
+        return bool(self.cursor) and not self.over
+
+    def begin_anew(self) -> None:
+        """Know nothing of it."""
+        self.cursor, self.pages = "", 0
+        self.places.clear()
 
     def tells(self, id: str) -> bool:  # noqa: A002
         """Whether nothing more has to be read to know where the post with that id is."""
@@ -258,6 +270,7 @@ class Replies:
         page = self._page(thread, since=seen.since, cursor=seen.cursor)
         read = await self._answered(page, asked={"messages": list})
         if isinstance(read, Refused) and seen.cursor and not read.of_app:
+            seen.begin_anew()
             return Uncertain(read.code)  # what came before may be there all the same
         if not isinstance(read, Mapping):
             return read
