@@ -41,11 +41,12 @@ def digits(text: str) -> str | None:
     if plain is None:
         return None
     sign, body = _SIGNED.fullmatch(plain).groups()  # pyright: ignore[reportOptionalMemberAccess]
-    found = _read(body)
+    minus = "-" if sign == "-" else ""
+    found = _read(body, minus)
     if found is None:
         _refuse_units(plain)
         return None
-    return f"{'-' if sign == '-' else ''}{found}"
+    return f"{minus}{found}"
 
 
 def unmistakable(number: str) -> str:
@@ -75,15 +76,15 @@ def _narrow(char: str) -> str:
     return unicodedata.normalize("NFKC", char) if wide else char
 
 
-def _read(body: str) -> str | None:
-    """A number without its sign; None where it is none. Raises Unclear."""
+def _read(body: str, minus: str = "") -> str | None:
+    """A number without its sign; None where it is none. Raises Unclear, which tells the minus."""
     if _SCIENTIFIC.fullmatch(body):
         return body
     for form in _GROUPED:
         if found := form.fullmatch(body):
             return _joined(re.sub(r"\D", "", found[1]), found[3])
     if found := _DOUBTFUL.fullmatch(body):
-        raise Unclear(_two_ways(body, found[1], found[2]))
+        raise Unclear(_two_ways(minus, found[0], found[1], found[2]))
     simple = _SIMPLE.fullmatch(body)
     return _joined(simple[1] or "0", simple[2] or simple[3]) if simple else None
 
@@ -92,10 +93,11 @@ def _joined(whole: str, fraction: str | None) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _two_ways(text: str, whole: str, fraction: str) -> str:
+def _two_ways(minus: str, text: str, whole: str, fraction: str) -> str:
     """What a number may mean, each way as it is understood."""
     small = unmistakable(_joined(whole, fraction.rstrip("0")))
-    return f"{text} may mean {small} or {whole}{fraction}: please write one of these"
+    ways = f"{minus}{small} or {minus}{whole}{fraction}"
+    return f"{minus}{text} may mean {ways}: please write one of these"
 
 
 def _refuse_units(text: str) -> None:

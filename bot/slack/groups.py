@@ -133,6 +133,8 @@ class Groups:
             told = await self._replies.members(channel)
             if isinstance(told, Retry | Uncertain):
                 return None
+            if isinstance(told, Refused) and (told.of_app or told.strange):
+                return None
             self._known[channel] = (self._clock(), told if isinstance(told, tuple) else ())
             return frozenset(self._known[channel][1])
 

@@ -374,13 +374,22 @@ def _call(name: str, names: Sequence[str], *arguments: str | int) -> Command:
 
 
 def _holds(stored: Record, record: Record) -> bool:
-    """Whether a record is the stored one, or went before it; another release may know more."""
-    same = all(
-        stored.body[name] == told for name, told in record.body.items() if name in stored.body
-    )
+    """Whether a record is the stored one, or went before it."""
     return stored.rev > record.rev or (
-        (stored.rev, stored.status) == (record.rev, record.status) and same
+        (stored.rev, stored.status) == (record.rev, record.status)
+        and _agrees(stored.body, record.body)
     )
+
+
+def _agrees(one: Any, other: Any) -> bool:
+    """Whether two values say the same wherever both say anything: one release knows more names."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        known, told = cast("Json", one), cast("Json", other)
+        return all(_agrees(known[name], told[name]) for name in known.keys() & told.keys())
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        pair = cast("Sequence[Any]", one), cast("Sequence[Any]", other)
+        return len(pair[0]) == len(pair[1]) and all(map(_agrees, *pair))
+    return one == other
 
 
 def _joined(own: codec.Answer, app: Mapping[str, str], users: Mapping[str, str]) -> Json:

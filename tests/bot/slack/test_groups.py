@@ -73,6 +73,8 @@ async def test_many_looks_ask_once(slack: LocalSlack, groups: Groups):
         pytest.param("missing_scope", set(), set(), id="Slack never says it: nobody is known"),
         pytest.param("ratelimited", None, BOTH, id="Slack says it later"),
         pytest.param("internal_error", None, BOTH, id="Slack is out of order"),
+        pytest.param("token_revoked", None, BOTH, id="the token is replaced"),
+        pytest.param("some_new_code", None, BOTH, id="nobody knows for how long"),
     ],
 )
 async def test_who_is_in_a_channel(slack: LocalSlack, groups: Groups, fault, first, then):
