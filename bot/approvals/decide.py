@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from agents import SessionKey, Slot, StoreUnavailable
 from bot.approvals.decision import (
+    INVALID,
     UNKNOWN,
     UNSURE,
     Decision,
@@ -18,10 +19,16 @@ from bot.approvals.decision import (
     weigh,
 )
 from bot.approvals.life import is_over, lapse, overtaken, widens
+from bot.approvals.nominees import NO_PERSON, is_colleague, nominees
 from bot.approvals.pauses import pauses
+from bot.approvals.policy import Person
 from bot.approvals.records import readable
 from bot.approvals.request import Approval
+from bot.approvals.terms import is_person
 from bot.turns import Command
+
+WhoIs = Callable[[str], Awaitable[Person | None]]
+"""Who has an id; None when nobody can say."""
 
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
 """The names out of some that a person stands for now; None when nobody can say."""
@@ -39,13 +46,15 @@ async def decide(
     index: Sequence[Command] = (),
     standing: Standing | None = None,
     shows_all: ShowsAll | None = None,
+    who_is: WhoIs | None = None,
 ) -> Outcome:
     """Decide, or say to the person why not; what follows is stored in the same change.
 
     An approved call has to start within `run_for`. `index` commands make the session due.
     `standing` looks up groups and roles; without it nobody stands for one. `shows_all` makes a
-    decision `whole` that was taken on a card with all of the call. Safe to repeat. Raises
-    StoreUnavailable when the store does not answer, or others are always faster.
+    decision `whole` that was taken on a card with all of the call. `who_is` looks up whom values
+    name; without it anybody is taken. Safe to repeat. Raises StoreUnavailable when the store does
+    not answer, or others are always faster.
     """
     for pause in pauses():
         if pause:
@@ -71,6 +80,7 @@ async def decide(
                 run_for=run_for,
                 standing=standing,
                 shows_all=shows_all,
+                who_is=who_is,
             )
         )
         if isinstance(answer, Outcome):
@@ -128,6 +138,7 @@ async def _weighed(
     run_for: timedelta | None,
     standing: Standing | None,
     shows_all: ShowsAll | None,
+    who_is: WhoIs | None,
 ) -> Approval | Outcome:
     """What the decision makes of the approval, given what the person saw and stands for."""
     if shows_all and decision.card and not decision.whole:
@@ -137,7 +148,26 @@ async def _weighed(
         if names is None:
             return replace(UNSURE, approval=approval)
         decision = replace(decision, person=replace(decision.person, names=names))
-    return weigh(approval, decision, now=now, run_for=run_for)
+    answer = weigh(approval, decision, now=now, run_for=run_for)
+    if who_is is None or isinstance(answer, Outcome) or decision.act != "approve":
+        return answer
+    return await _of_strangers(approval, answer, who_is) or answer
+
+
+async def _of_strangers(approval: Approval, after: Approval, who_is: WhoIs) -> Outcome | None:
+    """Why the newest values do not count: they name an app, somebody who left, or nobody at all."""
+    wrong: dict[str, str] = {}
+    named = nominees(approval.payload_schema or {}, after.votes[-1].payload)
+    for field, people in named.items():
+        for each in people:
+            person = await who_is(each) if is_person(each) else Person(id=each, team="")
+            if person is None:
+                return replace(UNSURE, approval=approval)
+            if not is_colleague(approval, person):
+                wrong[field] = NO_PERSON
+    if not wrong:
+        return None
+    return Outcome(kind="invalid", sentence=INVALID, problems=wrong, approval=approval)
 
 
 async def _declined(

@@ -70,6 +70,7 @@ UNSURE = Outcome(
     kind="unsure",
     sentence="I could not check what you may decide just now, so nothing was decided. Try again.",
 )
+INVALID = "Some values are not right; nothing was decided."
 UNSEEN = Refusal(
     code="unseen",
     sentence="There is more to this call than the card shows, so nothing was decided."
@@ -94,8 +95,7 @@ def weigh(
     if decision.act in ("happened", "withdraw"):
         return _ended(approval, decision, now=now)
     if problems:
-        sentence = "Some values are not right; nothing was decided."
-        return Outcome(kind="invalid", sentence=sentence, problems=problems, approval=approval)
+        return Outcome(kind="invalid", sentence=INVALID, problems=problems, approval=approval)
     reason = (decision.reason or "").strip() or None
     if decision.act == "reject" and reason is None and approval.policy.reason_required:
         wrong = {"reason": NO_REASON}

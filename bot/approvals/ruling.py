@@ -13,9 +13,10 @@ from bot.approvals import posts
 from bot.approvals.decide import settle
 from bot.approvals.decision import change
 from bot.approvals.life import closed, is_over, ruled
+from bot.approvals.nominees import nominees
 from bot.approvals.pauses import pauses
 from bot.approvals.request import Approval, late
-from bot.approvals.terms import OPERATOR, Vote
+from bot.approvals.terms import OPERATOR, Vote, is_person
 from bot.turns import Command
 
 NO_REASON = "Nothing was decided: its policy wants a reason for every rejection."
@@ -119,6 +120,9 @@ def carried(
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
             return Ruled("invalid", f"Nothing was decided: {told}.")
+    named = nominees(approval.payload_schema or {}, payload)
+    if wrong := [name for name, people in named.items() if not all(map(is_person, people))]:
+        return Ruled("invalid", f"Nothing was decided: {wrong[0]} must be the id of a person.")
     reason = (ruling.reason or "").strip() or None
     vote = Vote(person=by, confirmed=yes, at=now, payload=payload, reason=reason)
     return ruled(approval, vote, run_for=run_for)

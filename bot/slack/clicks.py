@@ -208,6 +208,7 @@ class Clicks:
             index=self._ring(key),
             standing=self._standing,
             shows_all=shows_all,
+            who_is=self._people.person,
         )
         if outcome.kind == "unknown" and await self._is_lost(key, decision.card):
             outcome = replace(outcome, sentence=EMPTIED, code="emptied")

@@ -81,6 +81,8 @@ def _element(field: Field, *, modal: bool) -> Block:
     items = _members(mapping(schema.get("items")))
     if schema.get("type") == "array" and _offers(items):
         return _several(items, field.initial)
+    if schema.get("type") == "array" and mapping(schema.get("items")).get("format") == "person":
+        return _picker(field, "multi_users_select", "initial_users", way=_people(field.initial))
     picked = _picked(field)
     if picked is not None:
         return picked
@@ -126,6 +128,12 @@ def _picker(field: Field, kind: str, key: str, *, way: JsonValue) -> Block:
 
 def _person(initial: JsonValue) -> str | None:
     return initial if isinstance(initial, str) and is_person(initial) else None
+
+
+def _people(initial: JsonValue) -> JsonValue:
+    """The ids a list begins with; nothing when one of them is no id."""
+    people = [_person(each) for each in initial] if isinstance(initial, list) else []
+    return [*people] if people and all(people) else None
 
 
 def _number(field: Field) -> Block:
