@@ -161,9 +161,10 @@ def waits(tool: str) -> Response:
 def already(tool: str) -> Response:
     """When somebody asked for the very same before, and people are being asked about that."""
     error = (
-        f"People are being asked about this very call of {tool} already, for somebody who asked for"
-        " it before; it has not run, and nobody is asked twice. It runs once they agree; its result"
-        " will come by itself. Do not call it again meanwhile."
+        f"People are being asked about this very call of {tool} already, for somebody else in this"
+        " conversation, for whom it runs once they agree; it has not run. Nothing was asked for who"
+        " speaks now: if they want it for themselves as well, they can ask once that is decided, or"
+        " say in what it differs. Do not call it again meanwhile."
     )
     return {"error": error}
 
