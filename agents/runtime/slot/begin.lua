@@ -4,12 +4,11 @@
 --       outbox, owed, shared, user, created, before}
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
-local lease, span = number('lease'), number('span')
--- One that ends later than it could was given while the clock was ahead.
-if span > 0 and lease > now + 2 * span then lease = now end
-if owner ~= '' and owner ~= a.owner and lease > now then return { 'busy', lease, now } end
+if owner ~= '' and owner ~= a.owner and number('lease') > now then
+  return { 'busy', number('lease'), now }
+end
 
-local died = owner ~= '' and lease <= now
+local died = owner ~= '' and number('lease') <= now
 local version = call('LLEN', EVENTS)
 local head = call('LRANGE', INBOX, 0, 1)
 local attempted = head[1] and '+' .. head[1] or '=' .. version
@@ -19,7 +18,7 @@ local deaths = (same and number('deaths') or 0) + (died and 1 or 0)
 -- Grows across deletion and loss of the slot, too, because time does.
 local before = number('fence')
 local fence = math.max(before + 1, now)
-call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'span', a.lease, 'fence', fence,
+call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
   'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
 -- The oldest turn start from which on there are few enough events and bytes, at least the newest;

@@ -89,11 +89,10 @@ class MemorySlot:
             session = self._sessions.get(key)
             if session is None:
                 return _nothing(key, self._state(key, key.user, {}), now)
-            ends = session.ends(now)
-            if session.owner not in ("", owner) and ends > now:
-                return Busy(until=ends, now=now)
-            died = bool(session.owner) and ends <= now
-            session.owner, session.lease, session.span = owner, now + lease, lease
+            if session.owner not in ("", owner) and session.lease > now:
+                return Busy(until=session.lease, now=now)
+            died = bool(session.owner) and session.lease <= now
+            session.owner, session.lease = owner, now + lease
             before = session.fence
             session.fence = max(before + 1, now)
             head = session.head
@@ -204,7 +203,7 @@ class MemorySlot:
             session = self._sessions.get(key)
             if session is None or session.fence != fence or not session.owner:
                 return False
-            session.lease, session.span = _milliseconds(self._clock) + lease, lease
+            session.lease = _milliseconds(self._clock) + lease
             return True
 
     async def release(

@@ -48,7 +48,6 @@ class Stored:
     fence: int = 0
     owner: str = ""
     lease: int = 0
-    span: int = 0
     commit: str = ""
     user: str | None = None
     attempt: int = 0
@@ -71,11 +70,6 @@ class Stored:
     passing: dict[str, None] = field(default_factory=dict[str, None])
     approvals: dict[str, Record] = field(default_factory=dict[str, Record])
     audit: list[tuple[Json, str]] = field(default_factory=list[tuple[Json, str]])
-
-    def ends(self, now: int) -> int:
-        """When the lease ends; one that ends later than it could is over: the clock was ahead."""
-        ahead = 0 < 2 * self.span < self.lease - now
-        return now if ahead else self.lease
 
     @property
     def head(self) -> Entry | None:

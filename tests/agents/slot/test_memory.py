@@ -3,12 +3,10 @@
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Busy, Entry, SessionKey
 from agents.runtime.slot.wire import DEDUPE_MS
-from tests.agents.slot.samples import LONG, begin, open_session
+from tests.agents.slot.samples import begin, open_session
 
 
 def test_every_loop_sees_the_same_sessions(key: SessionKey) -> None:
@@ -39,22 +37,3 @@ async def test_the_clock_is_handed_in(key: SessionKey) -> None:
     now += DEDUPE_MS / 1000
     assert await slot.ingest(key, Entry(id="m1", body={})) == "queued"
     assert (await begin(slot, key)).fence > begun.fence
-
-
-@pytest.mark.parametrize(
-    ("back", "taken"),
-    [
-        pytest.param(1.0, False, id="a moment"),
-        pytest.param(50.0, False, id="less than a lease"),
-        pytest.param(3600.0, True, id="an hour"),
-    ],
-)
-async def test_a_clock_that_steps_back(key: SessionKey, back: float, taken: bool) -> None:
-    """Who died while the clock was ahead keeps a session no longer than two leases."""
-    now = 10_000.0
-    slot = MemorySlot(clock=lambda: now)
-    begun = await open_session(slot, key)
-    await slot.renew(key, begun.fence, lease=LONG)
-    now -= back
-    found = await slot.begin(key, owner="other", lease=1)
-    assert isinstance(found, Busy) is not taken

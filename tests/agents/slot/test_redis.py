@@ -19,17 +19,7 @@ from redis.exceptions import ResponseError
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import keys
-from agents.runtime.slot.port import (
-    Begun,
-    Busy,
-    Commit,
-    Companions,
-    Decide,
-    Entry,
-    Released,
-    SessionKey,
-    Start,
-)
+from agents.runtime.slot.port import Commit, Companions, Decide, Entry, Released, SessionKey, Start
 from agents.runtime.slot.redis import RedisSlot, connect
 from agents.runtime.slot.scripts import SCRIPTS
 from tests.agents.slot.conftest import Stored
@@ -287,24 +277,3 @@ async def test_one_of_many_holders_starts(store_server: str, key: SessionKey) ->
             answers = await asyncio.gather(*(start(slot, session) for slot in slots))
             assert Counter(answers)["go"] == 1
             assert set(answers) <= {"go", "again", "conflict"}
-
-
-@pytest.mark.parametrize(
-    ("ahead", "taken"),
-    [
-        pytest.param(LONG, False, id="as it was given"),
-        pytest.param(LONG + 50_000, False, id="less than a lease later"),
-        pytest.param(LONG + 3_600_000, True, id="an hour later"),
-    ],
-)
-async def test_a_lease_from_the_future(
-    stored: Stored, key: SessionKey, ahead: int, taken: bool
-) -> None:
-    """Who died while the store's clock was ahead keeps a session no longer than two leases."""
-    begun = await open_session(stored.slot, key)
-    await stored.slot.renew(key, begun.fence, lease=LONG)
-    await stored.client.hset(f"{stored.prefix}{{{key}}}:m", "lease", str(begun.now + ahead))
-    found = await stored.slot.begin(key, owner="other", lease=1)
-    assert isinstance(found, Busy) is not taken
-    if isinstance(found, Begun):
-        assert (found.fence > begun.fence, found.deaths) == (True, 1)
