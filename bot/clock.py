@@ -240,15 +240,13 @@ class Walk:
                 due += self._index.approval_due(key, approval.id, look)
             if approval.status == "pending":
                 lost += self._index.approval_asked(key, approval.id, _together(view.now))
+        reports: list[tuple[str, str]] = []
         for cid, call in view.open.items():
             if Waiting.of(call.note):
                 due += self._index.ticket_waits(key, cid, view.now)
+            elif call.kind == "news":
+                reports.append((cid, call.name))
         await self._index.send([*due, *lost])
-        reports = [
-            (cid, call.name)
-            for cid, call in view.open.items()
-            if call.kind == "news" and not Waiting.of(call.note)
-        ]
         silence = view.now / 1000 - view.updated
         if reports and not view.inbox and silence >= self._reports.total_seconds():
             await self._end(key, reports)
