@@ -5,6 +5,11 @@
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
 if owner ~= '' and owner ~= a.owner and number('lease') > now then
+  local longest = now + tonumber(meta('length') or a.lease)
+  if number('lease') > longest then
+    -- From the future: the clock was set back since. Who is there renews it, who is not loses it.
+    call('HSET', META, 'lease', longest)
+  end
   return { 'busy', number('lease'), now }
 end
 
@@ -18,7 +23,7 @@ local deaths = (same and number('deaths') or 0) + (died and 1 or 0)
 -- Grows across deletion and loss of the slot, too, because time does.
 local before = number('fence')
 local fence = math.max(before + 1, now)
-call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
+call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'length', a.lease, 'fence', fence,
   'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
 -- The oldest turn start from which on there are few enough events and bytes, at least the newest;

@@ -90,9 +90,10 @@ class MemorySlot:
             if session is None:
                 return _nothing(key, self._state(key, key.user, {}), now)
             if session.owner not in ("", owner) and session.lease > now:
+                session.lease = min(session.lease, now + session.length)
                 return Busy(until=session.lease, now=now)
             died = bool(session.owner) and session.lease <= now
-            session.owner, session.lease = owner, now + lease
+            session.owner, session.lease, session.length = owner, now + lease, lease
             before = session.fence
             session.fence = max(before + 1, now)
             head = session.head

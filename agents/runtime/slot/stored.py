@@ -52,6 +52,7 @@ class Stored:
     user: str | None = None
     attempt: int = 0
     deaths: int = 0
+    length: int = 0
     attempted: str = ""
     events: list[Event] = field(default_factory=list[Event])
     sizes: dict[int, int] = field(default_factory=dict[int, int])

@@ -41,6 +41,31 @@ async def test_a_lease_ends(slot: Slot, key: SessionKey) -> None:
     assert not (await slot.release(key, first.fence)).ours
 
 
+@pytest.mark.parametrize(
+    ("ahead", "cut"),
+    [
+        pytest.param(LONG // 2, False, id="within its length"),
+        pytest.param(LONG, False, id="its length"),
+        pytest.param(LONG + 3_600_000, True, id="the clock was an hour ahead"),
+        pytest.param(LONG + 365 * 24 * 3_600_000, True, id="or a year"),
+    ],
+)
+async def test_a_lease_from_the_future(slot: Slot, key: SessionKey, ahead: int, cut: bool) -> None:
+    """It is cut to its length: who has the session renews it, and who is gone loses it."""
+    first = await open_session(slot, key)
+    assert await slot.renew(key, first.fence, lease=ahead)
+    for _ in range(2):
+        other = await slot.begin(key, owner="other", lease=10)
+        assert isinstance(other, Busy)
+        left = other.until - other.now
+        assert left <= min(ahead, LONG)
+        assert cut or left > ahead - 1000
+    assert await slot.renew(key, first.fence, lease=LONG)
+    view = await slot.read(key, parts=())
+    assert view is not None
+    assert view.lease > view.now + LONG - 1000
+
+
 async def test_release(slot: Slot, key: SessionKey) -> None:
     """A session given back is free at once; giving it back again changes nothing."""
     first = await open_session(slot, key)
