@@ -2,7 +2,7 @@
 
 from agents import Ticket
 from bot.slack.blocks.rendered import BLOCK_LIMIT, Block, Rendered, plain
-from bot.slack.text import cut, escaped, sendable
+from bot.slack.text import cut, escaped, visible
 
 _STATUS = {
     "open": "open",
@@ -17,7 +17,8 @@ _STATUS = {
 def ticket(standing: Ticket) -> Rendered:
     """The line in the requester's thread."""
     progress = f", {standing.progress} %" if standing.progress is not None else ""
-    note = f" “{sendable(standing.note)}”" if standing.note else ""
-    line = cut(f"Ticket {standing.id}: {_STATUS[standing.status]}{progress}.{note}", BLOCK_LIMIT)
+    name, note = (visible(each)[0] for each in (standing.id, standing.note))
+    note = note and f" “{note}”"
+    line = cut(f"Ticket {name}: {_STATUS[standing.status]}{progress}.{note}", BLOCK_LIMIT)
     block: Block = {"type": "context", "elements": [plain(line)]}
     return Rendered(escaped(line), [block])

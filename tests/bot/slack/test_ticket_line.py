@@ -47,3 +47,11 @@ def test_a_note_is_shown_and_not_obeyed():
     assert element["type"] == "plain_text"
     assert "&lt;!channel&gt;" in shown.text
     assert message_problems({"text": shown.text, "blocks": shown.blocks}) == []
+
+
+@pytest.mark.parametrize("char", "\u202e\u200b\u2066\ufeff\u00ad\U000e0041", ids=ascii)
+def test_what_hides_or_turns_is_spelled_out(char: str):
+    """What somebody elsewhere writes, or calls a ticket, looks like what it is."""
+    shown = ticket(Ticket(id=f"T{char}1", note=f"ok {char}gnp.exe")).text
+    assert char not in shown
+    assert shown.count(f"\\u{{{ord(char):04X}}}") == 2
