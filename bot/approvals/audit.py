@@ -48,8 +48,11 @@ def voted(approval: Approval) -> Json:
 
 
 def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
-    """People were reminded, or others may decide as well from now on."""
+    """People were reminded, others may decide as well from now on, or fewer have to reject."""
     entries: list[Json] = []
+    if after.policy.rejections < before.policy.rejections:
+        needed: Json = {"rejections": after.policy.rejections}
+        entries.append(_entry("approval.eased", after, at=now) | needed)
     if after.reminded > before.reminded:
         entries.append(_entry("approval.reminded", after, at=now))
     for each in after.escalations[before.escalated : after.escalated]:

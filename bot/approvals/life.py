@@ -37,7 +37,7 @@ _REASONS = {
     "superseded": "The same call was asked for again; the newer request counts.",
     "run_cancelled": "The run that asked was cancelled.",
     "operator": "An operator closed it.",
-    "nobody": "Nobody may approve it here; an operator has to name approvers first.",
+    "nobody": "Too few people may approve it here; an operator has to name approvers first.",
 }
 
 

@@ -134,7 +134,7 @@ def _cancelled(why: str, *, own: bool) -> str:
         "superseded": "This was asked again; please decide on the newer request.",
         "operator": "An operator closed this.",
         "happened": "Somebody has already said that this happened.",
-        "nobody": "Nobody could decide this, so it was closed.",
+        "nobody": "Too few could decide this, so it was closed.",
     }.get(why, "This request was cancelled.")
 
 

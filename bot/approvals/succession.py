@@ -16,7 +16,7 @@ from bot.approvals.life import closed, escalated_by, inherited, introduced, reco
 from bot.approvals.pauses import pauses
 from bot.approvals.policy import Voter
 from bot.approvals.records import readable
-from bot.approvals.request import Approval, late
+from bot.approvals.request import Approval, against, late
 from bot.approvals.seats import channels, seated
 from bot.approvals.terms import Policy, Quota, Vote, approving, in_favour, is_person, standing
 from bot.turns import Command, thread_of
@@ -40,8 +40,8 @@ PASSED_ON = (
     " are asked as well."
 )
 NOBODY = (
-    "Nobody is left who may decide about request {}, so it is closed and does not run. An operator"
-    " can name approvers."
+    "Too few are left who may decide about request {}, so it is closed and does not run. An"
+    " operator can name approvers."
 )
 
 
@@ -94,7 +94,8 @@ class Succession:
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
             inside = await self._seats(approval)
             gone = _gone(approval, able)
-            after = passed_on or (seated(approval, inside, gone=gone) if inside else None)
+            after = passed_on or eased(approval, able, now=view.now)
+            after = after or (seated(approval, inside, gone=gone) if inside else None)
             if after is None:
                 return inside is not None
             following = _changed(approval, after, now=view.now, head=view.audit_head)
@@ -132,7 +133,7 @@ class Succession:
 def _changed(before: Approval, after: Approval, *, now: int, head: str) -> Decide:
     """The change, with what the requester reads in their thread where others have to come in."""
     changed = change(before, after, now=now, head=head)
-    if (after.status, after.heirs) == (before.status, before.heirs):
+    if after.status != "cancelled" and after.heirs == before.heirs:
         return changed
     text = (PASSED_ON if after.status == "pending" else NOBODY).format(after.reference)
     home = thread_of(SessionKey.parse(after.session))
@@ -162,6 +163,25 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
     if not unmet(after.model_copy(update={"policy": policy}), able):
         return None
     return closed(approval, "cancelled", now=now, why="nobody")
+
+
+def eased(approval: Approval, able: Able, *, now: int) -> Approval | None:
+    """The approval when fewer may still reject than it takes, or None where enough can.
+
+    As when it was asked, it takes no more than there are: whoever has rejected, may still, or may
+    later on. What has been rejected by so many is rejected.
+    """
+    policy, said = approval.policy, against(approval)
+    later = (n for e in approval.escalations[approval.escalated :] for n in (*e.names, *e.people))
+    names = (*policy.names, *policy.approvers, *later)
+    left = {person for name in names for person in able.get(name, ())} - _excluded(approval)
+    needed = max(1, min(policy.rejections, len(left.union(said))))
+    if needed == policy.rejections:
+        return None
+    changed = {"policy": policy.model_copy(update={"rejections": needed}), "rev": approval.rev + 1}
+    if len(said) >= needed:
+        changed |= {"status": "rejected", "decided_by": said[-1], "decided_at": now}
+    return approval.model_copy(update=changed)
 
 
 def unmet(approval: Approval, able: Able) -> Sequence[int]:
@@ -228,7 +248,7 @@ def _most(approval: Approval) -> int:
     if unasked(approval):
         return TOLD
     counts = (quota.count for rule in approval.policy.demands for quota in rule)
-    return max(counts) + len(approval.votes) + 1
+    return max(*counts, approval.policy.rejections) + len(approval.votes) + 1
 
 
 def _log(after: Approval) -> None:

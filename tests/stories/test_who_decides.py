@@ -383,8 +383,8 @@ async def test_nobody_is_left_to_decide(open_office: Opening):
     thread = await office.ask(HOTEL)
     card = await office.card("200")
     await office.slack.deactivate("max")
-    await office.answer(thread, "Nobody is left who may decide about request")
-    closed = await office.closed(card, "nobody may decide this here")
+    await office.answer(thread, "Too few are left who may decide about request")
+    closed = await office.closed(card, "too few may decide this here")
     assert "It did not run" in full_text(closed)
     assert office.amounts() == []
 

@@ -21,7 +21,7 @@ _GOES_ON = ("approved", "started", "done")
 _CANCELLED = {
     "superseded": "the same was asked again, and the newer request counts.",
     "operator": "an operator cancelled it.",
-    "nobody": "nobody may decide this here.",
+    "nobody": "too few may decide this here.",
     "run_cancelled": "the run that asked was cancelled.",
 }
 OUTSIDE = " from outside Slack"

@@ -307,7 +307,7 @@ async def test_a_request_without_approvers_is_closed(slot: Slot):
     _, head = await inbox(slot)
     said = head.body["content"]["parts"][0]["function_response"]["response"]
     assert said["outcome"] == "cancelled"
-    assert "Nobody may approve" in said["reason"]
+    assert "Too few people may approve" in said["reason"]
 
 
 async def test_the_same_call_asked_again_closes_the_older(slot: Slot):

@@ -346,7 +346,7 @@ def test_a_refusal_names_people(state, who, act, people):
         pytest.param("withdrawn", "asker", "You withdrew", id="my own withdrawal"),
         pytest.param("withdrawn", "boss", "withdrawn by the person who asked", id="withdrawn"),
         pytest.param("superseded", "boss", "newer request", id="asked again"),
-        pytest.param("nobody", "boss", "Nobody could decide", id="nobody could"),
+        pytest.param("nobody", "boss", "Too few could decide", id="nobody could"),
         pytest.param("cancelled", "boss", "cancelled", id="cancelled"),
         pytest.param("left open", "boss", "already approved by", id="it was interrupted"),
         pytest.param("1 of 2", "boss", "1 of 2", id="how far it is"),

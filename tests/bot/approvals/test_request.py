@@ -213,7 +213,7 @@ def test_resume(decided, response, by):
     [
         pytest.param("withdrawn", "UASK", "does not want it", id="withdrawn by the requester"),
         pytest.param("superseded", None, "newer request", id="superseded by nobody"),
-        pytest.param("nobody", None, "Nobody may approve", id="nobody may decide"),
+        pytest.param("nobody", None, "Too few people may approve", id="nobody may decide"),
     ],
 )
 def test_resume_after_closing(why, by, words):

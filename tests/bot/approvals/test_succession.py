@@ -489,7 +489,7 @@ async def test_nobody_is_left(slot: Slot, caplog):
     assert view.inbox == 1
     told = [str(post.body["text"]) for post in view.posts if post.body["kind"] == "notice"]
     assert len(told) == 1
-    assert told[0].startswith(f"Nobody is left who may decide about request {after.reference}")
+    assert told[0].startswith(f"Too few are left who may decide about request {after.reference}")
     begun = await slot.begin(KEY, owner="test", lease=1000)
     answer = begun.head.body["content"]["parts"][0]["function_response"]["response"]
     assert (answer["confirmed"], answer["outcome"]) == (False, "cancelled")

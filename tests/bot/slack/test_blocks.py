@@ -271,7 +271,7 @@ def test_a_card_shows_what_the_call_depends_on() -> None:
             id="withdrawn",
         ),
         pytest.param(closed("cancelled", why="superseded"), "asked again", id="superseded"),
-        pytest.param(closed("cancelled", why="nobody"), "nobody may decide", id="nobody"),
+        pytest.param(closed("cancelled", why="nobody"), "too few may decide", id="nobody"),
         pytest.param(closed("cancelled", why="x"), "it was cancelled", id="for another reason"),
         pytest.param(closed("void"), "It was not run on this approval", id="void"),
         pytest.param(closed("started"), "It is running.", id="started"),

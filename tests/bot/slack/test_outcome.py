@@ -95,7 +95,7 @@ def test_what_may_have_run_is_never_denied(record: Approval, words: str):
         pytest.param(ended("rejected"), f"*Left as it is* by <@{MAX}>", id="left"),
         pytest.param(ended("cancelled", "withdrawn"), f"*Withdrawn* by <@{MAX}>", id="withdrawn"),
         pytest.param(ended("cancelled", "operator"), "an operator cancelled it", id="operator"),
-        pytest.param(ended("cancelled", "nobody"), "nobody may decide this", id="nobody"),
+        pytest.param(ended("cancelled", "nobody"), "too few may decide this", id="nobody"),
     ],
 )
 def test_an_interrupted_call_nobody_vouched_for(record: Approval, words: str):
