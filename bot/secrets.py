@@ -35,9 +35,12 @@ _NAMED_CODE = re.compile(r"(?:^|[\W_])(?:pin|cvv|cvc|otp|totp)\W*$")
 _CODE = re.compile(r"\s*\d{3,8}\s*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNDRAWN = (
-    r"(?!0x[0-9A-Fa-f]{40}\b|[A-Za-z]+[-_.#]\d{1,9}\b|\d{1,4}[a-z]{0,3}-?[a-z]+\b|\d{4}-\d\d)"
+    r"(?!0x[0-9A-Fa-f]{40}\b|[A-Za-z]+[-_.#]\d{1,9}\b|\d{1,4}[a-z]{0,3}-?[a-z]+\b|\d{4}-\d\d"
+    r"|[A-Z]{2}\d\d[A-Z0-9]{10,30}(?![\w.~+/-])"
+    r"|[A-Z]{1,6}\d{0,4}(?:[-_./#]?\d{1,8}){1,4}(?:-?[A-Z])?(?![\w.~+/-]))"
 )
-"""No token, though it has digits and letters: an address in a ledger, `SHOP-12`, `3rd-time`."""
+"""No token, though it has digits and letters: an address in a ledger, `SHOP-12`, `3rd-time`, an
+account's number, `PO-2026-4711-A`."""
 _DRAWN = (
     rf"{_UNDRAWN}(?=[\w.~+/-]{{0,99}}(?:\d|[a-z][A-Z]\w{{16}}))(?=[\w.~+/-]{{0,99}}[A-Za-z])"
     r"[\w.~+/-]{8,}=*"
@@ -51,7 +54,10 @@ _SENTENCE = (
 """What follows the name of a secret in a sentence."""
 _SIGN = r"\\{0,16}[\"']?\s*(?:=>|:=|[:=])\s*"
 _QUOTED = r"(\\{1,16}[\"'])(?:(?!\\{1,16}[\"'])[^\n])+|(\")(?:[^\"\\]|\\.)+|(')[^'\n]+"
-_BARE = rf"{_SENTENCE}(?:[^\s\"',;&{{}}\[\]<>\\]|\\(?![\"']))+"
+_SUM = r"\d{1,3}(?:[.,\u202f']\d{3}){0,4}(?:[.,]\d{1,2})?"
+_PROSE = rf"(?![€$£¥]\d|\d{{1,2}}(?![\w.,])|{_SUM}[ \t]+[^\W\d_]|{_SUM}[ \t]*[€$£¥×])"
+"""No secret behind a name: an amount, or so many of something."""
+_BARE = rf"{_SENTENCE}{_PROSE}(?:[^\s\"',;&{{}}\[\]<>\\]|\\(?![\"']))+"
 _SECRETS = re.compile(
     "|".join(
         (
@@ -59,21 +65,24 @@ _SECRETS = re.compile(
             r"AIza[\w-]{20,}|\bsk-(?=[\w-]{0,60}\d)[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}",
             r"\bgh[pousr]_\w{16,}|github_pat_\w{16,}|\bglpat-[\w-]{16,}|\bnpm_\w{30,}|\bhf_\w{30,}",
             r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,80}\.[\w-]{16,}",
-            r"\beyJ[\w-]{5,}\.[\w-]{5,}\.[\w-]*",
+            r"\beyJ[\w-]{5,900}\.[\w-]{5,}\.[\w-]*",
             r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?"
             r"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
             r"hooks\.slack\.com/(?:services|triggers|actions|workflows)/[\w/-]+",
             r"(?<=://)[^\s/@:]{0,128}:[^\s/@]{1,1024}(?=@)",
             rf"(\b(?i:bearer)\s+)(?:(?=[A-Za-z])|(?=[\w.~+/-]{{16}})){_DRAWN}",
-            r"(\b(?i:basic)\s+)(?=[\w+/]{0,99}[a-z])(?=[\w+/]{0,99}[A-Z])[A-Za-z0-9+/]{12,}={0,2}(?![\w-])",
-            rf"((?i:{_NAMES}){_SIGN})(?:{_QUOTED}|(\[)[^\[\]{{}}]+|{_BARE})",
+            r"(\b(?i:basic)\s+)(?=[A-Za-z0-9+/]{11,999}=|(?:[A-Za-z0-9+/]{0,40}?[a-z0-9][A-Z]){3})"
+            r"[A-Za-z0-9+/]{11,}={0,2}(?![\w-])",
+            rf"((?<!\d)(?<!['’]s )(?i:{_NAMES}){_SIGN})(?:{_QUOTED}|(\[)[^\[\]{{}}]+|{_BARE})",
             rf"(<(?i:[\w:.-]{{0,40}}?(?:{_NAMES}))(?:\s[^<>]{{0,200}})?>)[^<]+(?=</)",
-            rf"((?<![\w-])--?(?i:[\w-]{{0,40}}?(?:{_NAMES}|token))[ \t]+)"
+            rf"((?<![\w-])--?(?i:[\w-]{{0,40}}?(?:{_NAMES}|token(?![ \t]+\d{{1,6}}(?!\S))))[ \t]+)"
             rf"(?:{_QUOTED}|(?!-){_BARE})",
             rf"(\b(?i:{_DRAWN_NAMES}){_SIGN}[\\\"']*(?i:(?:token|key|bearer|basic)\s+)?){_DRAWN}",
             r"([?&;#](?i:[\w.-]{0,40}?(?:token|signature|sig))=)"
-            r"(?:(?=[^\s&#]{0,99}\d)[^\s&#\"'<>]{6,}|[^\s&#\"'<>]{16,})",
-            r"(\b(?:mysql|mariadb)[\w-]*\b[^\n|;]{0,200}?\s-p)(?=\S)(?:" + _QUOTED + r"|[^\s\"']+)",
+            rf"{_UNDRAWN}(?:(?=[^\s&#]{{0,99}}\d)[^\s&#\"'<>]{{6,}}|[^\s&#\"'<>]{{16,}})",
+            r"(\b(?:mysql|mariadb)-?\w{0,12}\b[^\n|;]{0,200}?\s-p)(?=\S)(?!ort\b)(?:"
+            + _QUOTED
+            + r"|[^\s\"']+)",
             r"(\bsshpass\s+-p\s*)(?:" + _QUOTED + r"|[^\s\"']+)",
             r"(\b(?:curl|wget|https?)\b[^\n|;]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']+:)"
             r"[^\s\"']+",
