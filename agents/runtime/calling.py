@@ -144,9 +144,9 @@ class Calling:
         if known := self._known():
             return known
         outcome = await self._contained()
-        if outcome is None or outcome.ask or self.call.status != "entered":
+        held, agent = self.held, self.agent.nested(self.call.name)
+        if outcome is None or outcome.ask or self.call.status != "entered" or agent:
             return outcome
-        held = self.held
         return replace(outcome, ended=gate.inside(held.story, self.call, started=held.started))
 
     async def _contained(self) -> Outcome | None:
