@@ -84,7 +84,7 @@ def _read(body: str, minus: str = "") -> str | None:
         if found := form.fullmatch(body):
             return _joined(re.sub(r"\D", "", found[1]), found[3])
     if found := _DOUBTFUL.fullmatch(body):
-        raise Unclear(_two_ways(minus, found[0], found[1], found[2]))
+        raise Unclear(_two_ways(found, minus))
     simple = _SIMPLE.fullmatch(body)
     return _joined(simple[1] or "0", simple[2] or simple[3]) if simple else None
 
@@ -93,8 +93,9 @@ def _joined(whole: str, fraction: str | None) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def _two_ways(minus: str, text: str, whole: str, fraction: str) -> str:
+def _two_ways(found: re.Match[str], minus: str) -> str:
     """What a number may mean, each way as it is understood."""
+    text, whole, fraction = found[0], found[1], found[2]
     small = unmistakable(_joined(whole, fraction.rstrip("0")))
     ways = f"{minus}{small} or {minus}{whole}{fraction}"
     return f"{minus}{text} may mean {ways}: please write one of these"
