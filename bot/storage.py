@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any, Literal
 
 from redis.asyncio import RedisCluster
-from redis.exceptions import AuthenticationError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
 from tenacity.wait import wait_exponential
 
+import agents
 from bot import logs
 from bot.errors import StoreUnavailable, StoreUnsafe
 from bot.index import Client, Index, Marker
@@ -95,10 +96,14 @@ def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
     yield from _persistence(info, durable=demands.durable)
 
 
-def forgets(info: Mapping[str, Any]) -> bool:
-    """Whether a store writes nothing to disk, as far as it tells."""
-    snapshots = info["save"] if "save" in info else info.get("rdb_saves")
-    return not (info.get("aof_enabled") or snapshots)
+def forgets(info: Mapping[str, Any]) -> bool | None:
+    """Whether a store writes nothing to disk; None where only its configuration could tell.
+
+    Snapshots that were made say nothing of those to come, nor those that were not made yet.
+    """
+    if info.get("aof_enabled"):
+        return False
+    return not info["save"] if "save" in info else None
 
 
 def _eviction(info: Mapping[str, Any]) -> Iterator[Finding]:
@@ -126,6 +131,9 @@ def _persistence(info: Mapping[str, Any], *, durable: bool) -> Iterator[Finding]
     elif forgets(info) and not info.get("connected_slaves"):
         told = "the store forgets everything when it restarts: it writes nothing to disk"
         yield Finding("refuse" if durable else "warn", told)
+    elif forgets(info) is None:
+        told = "whether the store makes snapshots is not known, for it does not tell (CONFIG)"
+        yield Finding("warn", f"{told}: it may forget everything when it restarts")
     else:
         yield Finding("warn", "the store loses what came after its last snapshot when it restarts")
 
@@ -223,7 +231,10 @@ async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding
     """What there is to say of a store that answers, clocks and what it remembers included."""
     told = await told_by(client)
     index = Index(client, prefix=prefix)
-    marker, now = await index.marker(), await index.now()
+    try:
+        marker, now = await index.marker(), await index.now()
+    except agents.StoreUnavailable as error:
+        raise StoreUnavailable(f"The store of REDIS_URL is of no use: {error}.") from error
     return [
         *everywhere(told, partial(findings, demands=_of_one(told, demands))),
         *_skew(now // 1000),
@@ -255,8 +266,7 @@ def everywhere(
 
 async def is_in_cluster(client: Client) -> bool:
     """Whether a server shares its keys with others; whoever asks only it finds few of them."""
-    info = await client.info("cluster")  # pyright: ignore[reportUnknownMemberType] - redis-py
-    return bool(info.get("cluster_enabled"))
+    return bool((await _info(client, section="cluster")).get("cluster_enabled"))
 
 
 async def told_by(client: Client) -> dict[str, dict[str, Any]]:
@@ -268,8 +278,18 @@ async def told_by(client: Client) -> dict[str, dict[str, Any]]:
     return {node.name: await _told_by(client, target_nodes=node) for node in nodes}
 
 
+async def _info(client: Any, **options: Any) -> Mapping[str, Any]:
+    """What INFO tells; raises StoreUnavailable where it may not be asked."""
+    try:
+        return await client.info(**options)
+    except NoPermissionError:
+        raise StoreUnavailable(
+            "The user in REDIS_URL may not ask the store for INFO: allow that, or name another."
+        ) from None
+
+
 async def _told_by(client: Any, **node: Any) -> dict[str, Any]:
-    info = await client.info(**node)
+    info = await _info(client, **node)
     try:
         config = await client.config_get(*CONFIG, **node)
     except ResponseError:
@@ -286,7 +306,7 @@ async def standing(client: Client, demands: Demands) -> Standing:
     lasts = everywhere(told, partial(lasting, demands=demands))
     wrong = [each for each in lasts if each.level != "note"]
     refused = any(each.level == "refuse" for each in wrong)
-    forgetful = any(map(forgets, told.values()))
+    forgetful = any(forgets(info) is not False for info in told.values())
     return Standing(forgetful or refused, frozenset(each.text for each in wrong))
 
 

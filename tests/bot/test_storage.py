@@ -61,9 +61,10 @@ STRICT = Demands(production=True, durable=True)
             [],
             id="only CONFIG tells of eviction",
         ),
-        pytest.param({"aof_enabled": 0}, DYNO, ["warn"], id="forgets"),
-        pytest.param({"aof_enabled": 0}, STRICT, ["refuse"], id="forgets and must not"),
-        pytest.param({"aof_enabled": 0, "rdb_saves": 3}, STRICT, ["warn"], id="snapshots only"),
+        pytest.param({"aof_enabled": 0, "save": ""}, DYNO, ["warn"], id="forgets"),
+        pytest.param({"aof_enabled": 0, "save": ""}, STRICT, ["refuse"], id="forgets and must not"),
+        pytest.param({"aof_enabled": 0, "rdb_saves": 3}, STRICT, ["warn"], id="one was made"),
+        pytest.param({"aof_enabled": 0, "rdb_saves": 0}, STRICT, ["warn"], id="none was made yet"),
         pytest.param(
             {"aof_enabled": 0, "rdb_saves": 0, "save": "3600 1"},
             STRICT,
@@ -135,6 +136,26 @@ def test_what_is_found_of_each_server(changes, where):
     found = list(everywhere(told, lambda info: findings(info, ANYWHERE)))
     assert [each.level for each in found] == ([] if where is None else ["refuse"])
     assert all(each.text.endswith(where) for each in found)
+
+
+@pytest.mark.parametrize("made", [0, 1])
+def test_what_only_the_configuration_could_tell(made: int):
+    """Whether snapshots are made is said to be unknown, however many there were."""
+    info = {**GOOD, "aof_enabled": 0, "rdb_saves": made}
+    assert forgets(info) is None
+    assert ["not known" in each.text for each in findings(info, STRICT)] == [True]
+
+
+@pytest.mark.parametrize("command", ["info", "time"])
+async def test_a_user_who_may_not_ask(command: str):
+    """What the store's user is not allowed is one sentence for the operator."""
+    with server() as url:
+        async with connect(url) as client:
+            rules = ("on", ">pw", "~*", "&*", "+@all", f"-{command}")
+            await client.execute_command("ACL", "SETUSER", "bot", *rules)
+        async with connect(url.replace("redis://", "redis://bot:pw@")) as client:
+            with pytest.raises(StoreUnavailable, match="REDIS_URL"):
+                await look(client, ANYWHERE, prefix="b:")
 
 
 @pytest.mark.parametrize(
