@@ -66,14 +66,16 @@ def fate(response: Mapping[str, object]) -> Fate:
     """What a response says became of a call.
 
     `unknown` is what the runtime alone says, in these words. A body that says itself that it failed
-    has failed; an error that is empty is none.
+    has failed; an error that is empty is none, and `errors` beside other things tell of a part.
     """
     status, error = response.get("status"), response.get("error")
     ours = {"status", "error"} <= set(response) <= {"status", "error", "reason"}
     if status == "unknown" and isinstance(error, str) and ours:
         return "unknown"
     refused = any(response.get(name) is False for name in ("ok", "success"))
-    failed = error or response.get("errors") or refused or status in ("error", "failed")
+    alone = set(response) <= {"errors", "error", "ok", "success", "status"}
+    errors = alone and response.get("errors")
+    failed = error or errors or refused or status in ("error", "failed")
     return "failed" if failed else "done"
 
 

@@ -5,6 +5,9 @@ from collections.abc import Collection, Mapping
 from bot.approvals.request import Approval, Copy, voted
 from bot.approvals.terms import is_person
 
+MOST = 25
+"""Cards in DMs that those get who are not in the channel: Slack takes about one a second."""
+
 
 def channels(approval: Approval) -> tuple[str, ...]:
     """The channels that have a card, which only their members see."""
@@ -14,7 +17,7 @@ def channels(approval: Approval) -> tuple[str, ...]:
 def seated(
     approval: Approval, inside: Mapping[str, Collection[str]], *, gone: Collection[str]
 ) -> Approval | None:
-    """The approval when each who is asked sees a card; None when they all do.
+    """The approval when each who is asked sees a card, or `MOST` more do; None when they all do.
 
     `inside` are the members of its `channels`. Whoever is `gone`, or has voted, needs none. One
     whose cards are all private has everybody's already.
@@ -26,7 +29,8 @@ def seated(
     reached = {copy.channel for copy in approval.copies}.union(*inside.values())
     needless = reached.union(gone, voted(approval))
     absent = dict.fromkeys(each for each in told if is_person(each) and each not in needless)
-    first = len(approval.copies)
-    more = tuple(Copy.numbered(approval.id, n, person) for n, person in enumerate(absent, first))
+    room = max(0, MOST - sum(copy.private for copy in approval.copies))
+    seats = enumerate([*absent][:room], start=len(approval.copies))
+    more = tuple(Copy.numbered(approval.id, number, person) for number, person in seats)
     changed = {"copies": (*approval.copies, *more), "rev": approval.rev + 1}
     return approval.model_copy(update=changed) if more else None

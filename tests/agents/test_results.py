@@ -153,6 +153,7 @@ def test_unknown_tool():
         pytest.param({"error": "no such account"}, "failed", id="an error"),
         pytest.param({"error": {"code": 5}}, "failed", id="an error of several parts"),
         pytest.param({"errors": ["no such account"]}, "failed", id="errors"),
+        pytest.param({"imported": 99, "errors": ["row 3"]}, "done", id="errors of a part"),
         pytest.param({"status": "error", "code": 5}, "failed", id="the status"),
         pytest.param({"status": "failed"}, "failed", id="another status"),
         pytest.param({"ok": False}, "failed", id="not ok"),

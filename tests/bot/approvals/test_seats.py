@@ -5,7 +5,7 @@ import pytest
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Copy
-from bot.approvals.seats import channels, seated
+from bot.approvals.seats import MOST, channels, seated
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.conftest import put
@@ -70,6 +70,16 @@ def test_whoever_is_asked_sees_a_card(before: Approval, inside, gone, cards: lis
         assert len({copy.post for copy in after.copies}) == len(after.copies)
         assert (after.policy, after.rev) == (before.policy, before.rev + 1)
         assert seated(after, inside, gone=gone) is None
+
+
+def test_so_many_get_a_card_of_their_own():
+    """Of three hundred who are not in the channel the first ones do, however often it is looked."""
+    many = tuple(f"U{number:03}" for number in range(300))
+    before = asked(Policy(approvers=("UBOSS", *many)))
+    after = seated(before, {"CBOSS": {"UBOSS"}}, gone=())
+    assert after
+    assert [copy.channel for copy in after.copies[1:]] == list(many[:MOST])
+    assert seated(after, {"CBOSS": {"UBOSS"}}, gone=many[:5]) is None
 
 
 def test_only_channels_are_looked_into():
