@@ -235,7 +235,12 @@ def test_a_value_without_names_keeps_its_shape(value: Any):
         *("-" * 50_000, "password" * 10_000, "<a " * 20_000, "curl " * 20_000, "\\" * 50_000),
         *("basic " + "a" * 50_000, "password: " + " " * 50_000, "://a:" * 20_000, "pass _" * 9_000),
         *("-----BEGIN PRIVATE KEY-----" * 3_000, "://" + ":" * 150_000, "xoxa" * 50_000),
-        *('password=\\"' + "\\" * 150_000, "xox" + "a" * 150_000),
+        *(
+            'password=\\"' + "\\" * 150_000,
+            "xox" + "a" * 150_000,
+            "mysql-" * 9_000,
+            "-eyJ" * 30_000,
+        ),
     ],
     ids=lambda text: text[:12],
 )
