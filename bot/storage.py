@@ -13,7 +13,13 @@ from functools import partial
 from typing import Any, Literal
 
 from redis.asyncio import RedisCluster
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    NoPermissionError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+)
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
 from tenacity.wait import wait_exponential
 
@@ -189,6 +195,11 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
                 await client.ping()  # pyright: ignore[reportUnknownMemberType] - redis-py
     except AuthenticationError:
         raise StoreUnavailable("The store refuses the password in REDIS_URL.") from None
+    except RedisClusterException as error:
+        raise StoreUnavailable(
+            "REDIS_URL names a server of a cluster, and the addresses that its servers announce"
+            f" cannot be reached from here ({masked(str(error))})."
+        ) from error
     except (RedisError, OSError) as error:
         if doubt := _doubt(error):
             raise StoreUnavailable(
@@ -265,8 +276,15 @@ def everywhere(
 
 
 async def is_in_cluster(client: Client) -> bool:
-    """Whether a server shares its keys with others; whoever asks only it finds few of them."""
-    return bool((await _info(client, section="cluster")).get("cluster_enabled"))
+    """Whether a server shares its keys with others; whoever asks only it finds few of them.
+
+    One that has all of them is asked where it was named: what it calls itself may lead nowhere.
+    """
+    if not (await _info(client, section="cluster")).get("cluster_enabled"):
+        return False
+    server: Any = client
+    told = await server.execute_command("CLUSTER INFO")
+    return int(told["cluster_size"]) > 1
 
 
 async def told_by(client: Client) -> dict[str, dict[str, Any]]:

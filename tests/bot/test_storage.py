@@ -15,11 +15,13 @@ from bot.storage import (
     everywhere,
     findings,
     forgets,
+    is_in_cluster,
     look,
     told_by,
     wait_for_store,
 )
 from tests.agents.slot.servers import server
+from tests.conftest import unused_port
 
 GOOD = {
     "redis_version": "7.2.4",
@@ -242,3 +244,20 @@ async def test_a_store_that_is_full_of_connections_is_waited_for():
                 await other.aclose()
                 await other.connection_pool.disconnect()
             await asyncio.wait_for(waiting, 10)
+
+
+ELSEWHERE = ("--cluster-announce-ip", "10.255.255.1", "--cluster-announce-port", "6379")
+
+
+async def test_a_cluster_of_one_is_asked_where_it_was_named():
+    """What it calls itself may be an address of another network; it has all keys itself."""
+    with server(*ELSEWHERE, cluster=True) as url:
+        async with connect(url) as client:
+            assert await is_in_cluster(client) is False
+
+
+async def test_a_cluster_that_cannot_be_reached():
+    """The operator hears in a sentence that it is the servers' own addresses that lead nowhere."""
+    async with connect(f"redis://127.0.0.1:{unused_port()}", cluster=True) as client:
+        with pytest.raises(StoreUnavailable, match="that its servers announce"):
+            await wait_for_store(client, seconds=0.2)
