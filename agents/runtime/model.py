@@ -100,7 +100,8 @@ class LlmResponse:
 class Model(Protocol):
     """A language model.
 
-    Raises ModelUnavailable when trying again may help, ModelError when it does not.
+    Raises ModelUnavailable when trying again may help, ModelError when it does not; RequestRefused
+    is one that is about this request alone: later ones tell in words what it had.
     """
 
     def generate_content_async(

@@ -1,12 +1,15 @@
 """Two releases at work at once: what the older one does not know is left to the newer one."""
 
 import asyncio
+import json
 from functools import partial
+from typing import Any
 
 import pytest
 
 from agents import Agent, FunctionTool
 from agents.runtime import calling
+from agents.runtime.slot.redis import connect
 from bot import worker
 from tests.stories.conftest import office_settings, running
 from tests.stories.office import Office
@@ -42,6 +45,8 @@ def release(slack, store_url, tmp_path, monkeypatch):
     """Starts a release with these agents, in some roles; pauses are short."""
     SENT.clear()
     monkeypatch.setattr(worker, "AWAY_AGAIN", 0.2)
+    monkeypatch.setattr(worker, "RETRIES", (0.2,))
+    monkeypatch.setattr(worker, "GIVE_UP", 1_000)
     monkeypatch.setattr(calling, "ABSENT_AGAIN", 0.2)
     of_office = partial(office_settings, slack, store_url, tmp_path)
 
@@ -98,3 +103,45 @@ async def test_a_decision_about_a_new_call(release, slack, office, older, decide
     async with release(NEWER, "worker"):
         await office.closed(card, words)
         await slack.wait_for(lambda: sent == SENT)
+
+
+async def rewritten(url: str, **changes: Any) -> dict[str, Any]:
+    """Change what the only approval's record says; what it said before."""
+    async with connect(url) as client:
+        [name] = [each async for each in client.scan_iter("b:*:a")]
+        [(field, body)] = [
+            (field, json.loads(said))
+            for field, said in (await client.hgetall(name)).items()
+            if field.startswith("body ")
+        ]
+        await client.hset(name, field, json.dumps({**body, **changes}))
+        return {each: body[each] for each in changes}
+
+
+@pytest.mark.parametrize(
+    "newer",
+    [
+        pytest.param({"policy": {"rules": [{"unit": "v2"}]}}, id="a policy of another shape"),
+        pytest.param({"votes": {"max": "yes"}}, id="votes of another shape"),
+        pytest.param({"deadline": "tomorrow"}, id="a time of another kind"),
+    ],
+)
+async def test_a_record_of_a_newer_release(release, slack, store_url, office, newer):
+    """What was approved runs once a release can read it, and is answered by no other."""
+    async with release(NEWER, "web", "worker") as port:
+        slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        thread = await office.ask("send parcel number 7", where="support")
+        card = await office.card("parcel")
+        await office.answer(thread, where="support")
+    async with release(NEWER, "web") as port:
+        slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        await slack.click("max", card, "approve")
+    said = len(slack.thread("support", thread))
+    before = await rewritten(store_url, **newer)
+    async with release(NEWER, "worker", "clock"):
+        await asyncio.sleep(0.5)
+    assert (SENT, len(slack.thread("support", thread))) == ([], said)
+    await rewritten(store_url, **before)
+    async with release(NEWER, "worker"):
+        await office.closed(card, "It is done")
+    assert SENT == [7]
