@@ -258,6 +258,7 @@ async def test_a_cluster_of_one_is_asked_where_it_was_named():
 
 async def test_a_cluster_that_cannot_be_reached():
     """The operator hears in a sentence that it is the servers' own addresses that lead nowhere."""
-    async with connect(f"redis://127.0.0.1:{unused_port()}", cluster=True) as client:
-        with pytest.raises(StoreUnavailable, match="that its servers announce"):
-            await wait_for_store(client, seconds=0.2)
+    client = connect(f"redis://127.0.0.1:{unused_port()}", cluster=True)
+    with pytest.raises(StoreUnavailable, match="that its servers announce"):
+        await wait_for_store(client, seconds=0.2)
+    await client.aclose()
