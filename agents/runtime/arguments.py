@@ -1,7 +1,7 @@
 """Pure: what the model sent -> what the function gets, or an error the model can act on."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,8 @@ class Bound:
 
     `values` are the arguments by name, defaults filled in; `args` and `kwargs` the same, ready to
     call with (the context is not among them). `as_json` is what a person is shown and what is
-    digested. `defaults` names the arguments the model left out.
+    digested. `defaults` names the arguments the model left out, `filled` what it left out inside
+    others, as paths such as `order.express` or `lines.1.price`, counted from 1.
     """
 
     values: dict[str, Any]
@@ -27,6 +28,7 @@ class Bound:
     kwargs: dict[str, Any]
     as_json: dict[str, JsonValue]
     defaults: frozenset[str]
+    filled: tuple[str, ...] = ()
 
     def written(self) -> "Bound":
         """The same call with `as_json` written down anew from the values, as they are now."""
@@ -69,6 +71,7 @@ def bind(signature: Signature, args: Mapping[str, Any]) -> Bound | Unfit:
             invalid.append(str(error))
     if missing or invalid:
         return _unfit(signature, missing, invalid=invalid)
+    deep = [name for name, value in given.items() if isinstance(value, dict | list)]
     positional = [p.name for p in signature.parameters if p.positional_only]
     return Bound(
         values=values,
@@ -76,7 +79,22 @@ def bind(signature: Signature, args: Mapping[str, Any]) -> Bound | Unfit:
         kwargs={name: value for name, value in values.items() if name not in positional},
         as_json=as_json,
         defaults=frozenset(values.keys() - given.keys()),
+        filled=tuple(each for name in deep for each in _filled(given[name], as_json[name], name)),
     )
+
+
+def _filled(given: object, plain: JsonValue, path: str) -> Iterator[str]:
+    """The paths of what is in a value and was not given; none where names do not compare."""
+    if isinstance(given, dict) and isinstance(plain, dict):
+        fields = cast("dict[str, object]", given)
+        alike = fields.keys() <= plain.keys() and all(name.isidentifier() for name in plain)
+        for name, value in plain.items() if alike else ():
+            where = f"{path}.{name}"
+            yield from _filled(fields[name], value, where) if name in fields else (where,)
+    elif isinstance(given, list) and isinstance(plain, list):
+        items = cast("list[object]", given)
+        for at, (old, new) in enumerate(zip(items, plain, strict=False), start=1):
+            yield from _filled(old, new, f"{path}.{at}")
 
 
 def _value(parameter: Parameter, given: Mapping[str, Any]) -> object:

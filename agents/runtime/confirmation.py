@@ -57,14 +57,14 @@ class Question(BaseModel):
     nothing is asked beyond yes or no; `form` names its fields as they were declared, for no store
     keeps the order of a JSON object, and `initial` are the values that they begin with.
     `dynamic` is true when the tool's own body asked; `kept` is what it found out once before it
-    did. `defaults` are arguments the model left out, `secrets` those that are shown to nobody;
-    `changes` says what is different since people were asked about this call. `unknown`: the body
-    was started and interrupted, and a person has to look whether it happened; `unasked`, before it
-    had asked anybody, so that letting it run answers no question of its own.
-    `ended`: the run that was started before is over, so that the next one is another start.
-    `lasting`: the tool is long-running, so its first response is not the end of it. `build` is the
-    mark of the body that asked: another one may ask for something else. `promise` is what the
-    `contract` is about.
+    did. `defaults` are arguments the model left out, and paths inside others (`order.price`),
+    `secrets` those that are shown to nobody; `changes` says what is different since people were
+    asked about this call. `unknown`: the body was started and interrupted, and a person has to look
+    whether it happened; `unasked`, before it had asked anybody, so that letting it run answers no
+    question of its own. `ended`: the run that was started before is over, so that the next one is
+    another start. `lasting`: the tool is long-running, so its first response is not the end of it.
+    `build` is the mark of the body that asked: another one may ask for something else. `promise` is
+    what the `contract` is about.
     """
 
     call_id: str

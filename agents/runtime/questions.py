@@ -208,14 +208,16 @@ class Questions:
     def _left_out(self, tool: Tool, bound: Bound) -> tuple[str, ...]:
         """The arguments that the model left out and that are what the tool now has for them.
 
-        Those of a stored question are all given; what was left out is in the question.
+        Those of a stored question are all given; what was left out is in the question. So is what
+        was left out inside others, which stays what it was.
         """
         before = self.call.question.defaults if self.call.question else ()
+        inside = dict.fromkeys((*(name for name in before if "." in name), *bound.filled))
         given = {name: value for name, value in self.args.items() if name not in before}
         fresh = tool.bind(given) if before else bound
         if isinstance(fresh, Unfit):
-            return tuple(sorted(bound.defaults))
+            return (*sorted(bound.defaults), *inside)
         same = (
             n for n in fresh.defaults if canonical(fresh.as_json[n]) == canonical(bound.as_json[n])
         )
-        return tuple(sorted(same))
+        return (*sorted(same), *inside)

@@ -8,7 +8,8 @@ unknown  -> done | cancelled | started (by a named person)
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -57,6 +58,10 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
 """Where each status may go; nowhere is an end. One more vote leaves pending what it is."""
 
 
+MOST_NAMES = 300
+"""Names whose order is kept; those of a call that has more follow by the alphabet."""
+
+
 class Copy(Frozen):
     """One posted card: the post that owes it, and the channel or person it went to.
 
@@ -99,21 +104,22 @@ class Approval(Frozen):
     that it began with. `args` are the arguments as they will run, `precondition` is what the call
     depends on besides them.
     Times are milliseconds of the store's clock, None means never. `order` names the arguments as
-    the function has them, `form` the fields of the payload as they were declared. `nonce` is on
-    the card's buttons. `payload` has the question's initial values, and once approved the agreed
-    ones. `hidden` are the channels whose card does not show what it is about. `notice` is the post
-    of the line in the requester's thread. `why` narrows a status: `withdrawn`, `superseded`,
-    `nobody`.
+    the function has them, and what is inside them by paths such as `order.price`; `form` the fields
+    of the payload as they were declared. `nonce` is on the card's buttons. `payload` has the
+    question's initial values, and once approved the agreed ones. `hidden` are the channels whose
+    card does not show what it is about. `notice` is the post of the line in the requester's thread.
+    `why` narrows a status: `withdrawn`, `superseded`, `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
-    the model left out, `secrets` those that no card shows, `changes` what is different since people
-    were asked about the same call before. `unknown`: its body was interrupted, and people are asked
-    whether it happened. `begun`: its body was let run once before this was asked. `heirs` are the
-    default approvers who were asked because too few of the others were left, for the rules in
-    `passed_on`, which are as they were before. `tried` is the last attempt that did not count, so
-    that another one at the same moment is another change. `unsaved`: the store might lose this when
-    it was asked. `lasting`: what it starts goes on when the call itself is done.
+    the model left out, and paths in others, `secrets` those that no card shows, `changes` what is
+    different since people were asked about the same call before. `unknown`: its body was
+    interrupted, and people are asked whether it happened. `begun`: its body was let run once before
+    this was asked. `heirs` are the default approvers who were asked because too few of the others
+    were left, for the rules in `passed_on`, which are as they were before. `tried` is the last
+    attempt that did not count, so that another one at the same moment is another change. `unsaved`:
+    the store might lose this when it was asked. `lasting`: what it starts goes on when the call
+    itself is done.
     """
 
     id: str
@@ -245,9 +251,18 @@ def opened(
         run_for=run_for,
         run=run,
         turn=turn,
-        order=tuple(question.args),
+        order=tuple(itertools.islice(dict.fromkeys(_paths(question.args)), MOST_NAMES)),
         **question.model_dump(include={*Approval.model_fields}),
     )
+
+
+def _paths(value: JsonValue, path: str = "") -> Iterator[str]:
+    """Where everything is in a value, in order: the items of a list are all in one place."""
+    for each in value if isinstance(value, list) else ():
+        yield from _paths(each, path)
+    for name, each in value.items() if isinstance(value, dict) else ():
+        yield (where := f"{path}.{name}" if path else name)
+        yield from _paths(each, where)
 
 
 def left_open(approval: Approval) -> bool:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from agents import Agent, AgentTool, ToolContext, ToolError
 from agents.runtime.testing import call
@@ -23,6 +24,29 @@ def pay(payee: str, amount: int) -> dict[str, Any]:
 def under(office: Office, card: Message, words: str) -> Message | None:
     """What the bot said under a card, with these words."""
     return office.heard(card["ts"], words, where="approvals")
+
+
+class Order(BaseModel):
+    """What is bought."""
+
+    item: str
+    express: bool = True
+    price: float = 99.0
+
+
+def buy(order: Order) -> str:
+    """Buy something."""
+    return f"{order.item} {order.express} {order.price}"
+
+
+async def test_what_the_model_left_out_inside_an_argument(open_office: Opening):
+    """Whoever approves reads which of the values are nobody's words, in the order declared."""
+    replies = [call("buy", order={"item": "desk"}), "Done."]
+    office = await open_office(agents=scripted(gated(buy), replies=replies))
+    await office.ask("buy")
+    read = full_text(await office.card("desk"))
+    assert "Order (default: express, price)" in read
+    assert read.index('"item"') < read.index('"express"') < read.index('"price"')
 
 
 NEARLY = [

@@ -5,7 +5,7 @@ name of each argument is bold and its value is not, or stands in a box of its ow
 value can pass for another argument.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
@@ -140,15 +140,44 @@ def arguments(approval: Approval) -> list[Argument]:
             name,
             HIDDEN if name in approval.secrets else value,
             default=name in approval.defaults,
+            filled=_filled(approval, name),
         )
         for name, value in _ordered(approval)
     ]
 
 
+def _filled(approval: Approval, name: str) -> tuple[str, ...]:
+    """What of an argument the model left out, by its path inside it; not of one that is secret."""
+    if name in approval.secrets:
+        return ()
+    inside = f"{name}."
+    paths = (path for path in approval.defaults if path.startswith(inside))
+    return tuple(visible(path.removeprefix(inside))[0] for path in paths)
+
+
 def _ordered(approval: Approval) -> list[tuple[str, JsonValue]]:
-    """The arguments in the order of the function's parameters, which no store keeps."""
+    """The arguments in the order of the function's parameters, which no store keeps.
+
+    What is inside them is in the order in which its own type declares it.
+    """
+    place = {path: at for at, path in enumerate(approval.order)}
     names = dict.fromkeys((*approval.order, *approval.args))
-    return [(name, approval.args[name]) for name in names if name in approval.args]
+    return [
+        (name, _arranged(approval.args[name], name, place))
+        for name in names
+        if name in approval.args
+    ]
+
+
+def _arranged(value: JsonValue, path: str, place: Mapping[str, int]) -> JsonValue:
+    match value:
+        case list():
+            return [_arranged(each, path, place) for each in value]
+        case dict():
+            names = sorted(value, key=lambda name: place.get(f"{path}.{name}", len(place)))
+            return {name: _arranged(value[name], f"{path}.{name}", place) for name in names}
+        case _:
+            return value
 
 
 def values(approval: Approval) -> dict[str, str]:

@@ -22,6 +22,7 @@ EXACT = 2**53
 DIGITS = 15
 """So many digits of a float are always those that somebody wrote; more come from computing."""
 NUMBER_LIMIT = 40
+FILLED_LIMIT = 200
 LINE = 80
 """Characters beyond which a value wants a box of its own."""
 YES, NO, NOTHING, EMPTY, NONE = "Yes", "No", "nothing", "empty", "none"
@@ -36,14 +37,16 @@ _LIKE_A_PAIR = re.compile(r"[,;][^,;:\"]{1,60}: ")
 class Argument:
     """One value, whole: secrets masked, hidden characters spelled out.
 
-    `deceiving` says that there were some; `default` that the model left it out; `instead` is what
-    shows it better than its text: a moment in the reader's zone.
+    `deceiving` says that there were some; `default` that the model left it out, `filled` what of it
+    the model left out; `instead` is what shows it better than its text: a moment in the reader's
+    zone.
     """
 
     name: str
     value: str
     deceiving: bool
     default: bool = False
+    filled: tuple[str, ...] = ()
     instead: dict[str, Any] | None = None
 
     @property
@@ -53,11 +56,14 @@ class Argument:
 
     @property
     def title(self) -> str:
-        """Its name as a person would write it, and whether the model left it out."""
-        return titled(self.name) + (" (default)" if self.default else "")
+        """Its name as a person would write it, and what of it the model left out."""
+        inside = f" (default: {cut(', '.join(self.filled), FILLED_LIMIT)})" if self.filled else ""
+        return titled(self.name) + (" (default)" if self.default else inside)
 
 
-def argument(name: str, value: JsonValue, *, default: bool = False) -> Argument:
+def argument(
+    name: str, value: JsonValue, *, default: bool = False, filled: tuple[str, ...] = ()
+) -> Argument:
     """One argument of a call, or one thing that it depends on, or one that was entered."""
     shown_name, odd_name = visible(name)
     safe = covered(value, by=MASK, name=name)
@@ -68,6 +74,7 @@ def argument(name: str, value: JsonValue, *, default: bool = False) -> Argument:
         value=shown,
         deceiving=odd,
         default=default,
+        filled=filled,
         instead=_moment(safe) if isinstance(safe, str) else None,
     )
 
