@@ -30,8 +30,7 @@ from agents.runtime.slot.wire import copied
 from agents.runtime.story import USER, Call, Story
 
 PATIENCE = 300.0
-"""Seconds for which a call that may start is put off: its tool is not in this process, or nobody
-can find out what it depends on."""
+"""Seconds for which a call that may start is put off because its tool is not in this process."""
 _LOOK = "look:"
 """What the moment of a look is kept under among the invocations, with the step behind it."""
 _NO_LOOKS: Mapping[str, int | None] = {}
@@ -152,20 +151,21 @@ class Held:
         """What says that the session is given back for `pause` seconds."""
         return Unsettled(self.now + int(pause * 1000), pause=pause)
 
-    async def put_off(self, step: str, *, again: float) -> None:
+    async def put_off(self, step: str, *, again: float, patience: float | None = None) -> None:
         """Have a step wait for what stands in its way; raises Unsettled until it did for long.
 
-        `again` is in how many seconds to look, longer each time. Where nobody keeps approvals
-        there is nobody to come back to it, and it waits for nothing.
+        `again` is in how many seconds to look, longer each time. Nothing else goes on in the
+        session meanwhile. Where nobody keeps approvals there is nobody to come back to it, and it
+        waits for nothing.
         """
         if self.permit is None:
             return
         waited = self.waited(step)
         if waited is None:
             await self.commit(looked={step: self.now})
-        since = waited or 0.0
-        if since < PATIENCE:
-            raise self.unsettled(min(max(since, again), PATIENCE - since))
+        since, most = waited or 0.0, PATIENCE if patience is None else patience
+        if since < most:
+            raise self.unsettled(min(max(since, again), most - since))
 
     async def take(self) -> bool:
         """Take the oldest inbox entry into the story; False when there is none."""

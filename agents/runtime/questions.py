@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 AGAIN = 2.0
 """Seconds until it is tried again to find out what a call depends on; longer each time."""
+PATIENCE = 45.0
+"""Seconds for which that is tried, and for which nobody in the conversation is answered."""
 Response = dict[str, JsonValue]
 
 
@@ -170,7 +172,7 @@ class Questions:
             why = type(error.__cause__).__name__
             log.warning("tool.failed", extra={"tool": tool.name, "error": why})
             with ours():
-                await self.held.put_off(step, again=AGAIN)
+                await self.held.put_off(step, again=AGAIN, patience=PATIENCE)
             raise
         if step in self.held.looked:
             with ours():

@@ -158,9 +158,11 @@ async def _of_strangers(approval: Approval, after: Approval, who_is: WhoIs) -> O
     """Why the newest values do not count: they name an app, somebody who left, or nobody at all."""
     wrong: dict[str, str] = {}
     named = nominees(approval.payload_schema or {}, after.votes[-1].payload)
+    asked = {each for people in named.values() for each in people if is_person(each)}
+    told = dict(zip(asked, await asyncio.gather(*map(who_is, asked)), strict=True))
     for field, people in named.items():
         for each in people:
-            person = await who_is(each) if is_person(each) else Person(id=each, team="")
+            person = told[each] if each in asked else Person(id=each, team="")
             if person is None:
                 return replace(UNSURE, approval=approval)
             if not is_colleague(approval, person):

@@ -36,21 +36,37 @@ def is_colleague(approval: Approval, person: Person) -> bool:
 
 def _named(schema: Schema, value: JsonValue, root: Schema) -> Iterator[str]:
     schema = _resolved(schema, root)
-    for option in cast("list[Schema]", schema.get("anyOf") or schema.get("oneOf") or []):
+    options = [_resolved(each, root) for each in schema.get("anyOf") or schema.get("oneOf") or ()]
+    if isinstance(value, str) and any(map(_is_any_text, options)):
+        return
+    for option in options:
         yield from _named(option, value, root)
     match value:
         case str() if schema.get("format") == "person":
             yield value
         case list():
-            rule = cast("Schema", schema.get("items") or {})
-            for item in value:
-                yield from _named(rule, item, root)
+            first = cast("list[Schema]", schema.get("prefixItems") or [])
+            rule = _part(schema, "items")
+            for place, item in enumerate(value):
+                yield from _named(first[place] if place < len(first) else rule, item, root)
         case dict():
             fields = cast("Mapping[str, Schema]", schema.get("properties") or {})
+            rule = _part(schema, "additionalProperties")
             for name, item in value.items():
-                yield from _named(fields.get(name) or {}, item, root)
+                yield from _named(fields.get(name) or rule, item, root)
         case _:
             pass
+
+
+def _is_any_text(schema: Schema) -> bool:
+    """Whether any text will do, the id of nobody as well."""
+    return schema.get("type") == "string" and schema.get("format") != "person"
+
+
+def _part(schema: Schema, name: str) -> Schema:
+    """A schema inside of another; empty where there is a yes or no, or nothing."""
+    found = schema.get(name)
+    return cast("Schema", found) if isinstance(found, Mapping) else {}
 
 
 def _resolved(schema: Schema, root: Schema) -> Schema:

@@ -17,7 +17,7 @@ from agents import (
     ToolContext,
     ToolError,
 )
-from agents.runtime import held
+from agents.runtime import held, questions
 from agents.runtime.errors import TurnFailed, Unsettled
 from agents.runtime.slot.port import Decide
 from agents.runtime.testing import ScriptedModel, call
@@ -221,7 +221,7 @@ async def test_what_it_depends_on_is_away_at_the_start(slot: Slot, raises, times
     for _ in range(times):
         with pytest.raises(Unsettled) as busy:
             await office.serve()
-        assert 0 < busy.value.pause <= held.PATIENCE
+        assert 0 < busy.value.pause <= questions.PATIENCE < held.PATIENCE
     await office.serve()
     assert office.payments.paid == [(500, "JPY")]
     assert [each.status for each in await office.approvals()] == ["done"]
@@ -236,7 +236,7 @@ async def test_what_it_depends_on_is_away_at_the_start(slot: Slot, raises, times
 )
 async def test_what_it_depends_on_is_not_found_out(slot: Slot, monkeypatch, raises, patience):
     """Then nothing is run on that approval, and the model hears why."""
-    monkeypatch.setattr(held, "PATIENCE", patience)
+    monkeypatch.setattr(questions, "PATIENCE", patience)
     office, source = Office(slot), Source(raises, times=9)
     office.deploy(office.payments.old, precondition=source.rate)
     await office.says("pay 500 yen")
