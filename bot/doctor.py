@@ -3,13 +3,11 @@
 Each part is asked for itself, so that one fault hides no other.
 """
 
-import re
 import time
 from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Iterable,
     Iterator,
     Mapping,
     Sequence,
@@ -24,17 +22,15 @@ import aiohttp
 from agents import Agent, InMemorySessionService, ModelError
 from bot import storage
 from bot.advice import advice
-from bot.approvals.policy import Person
 from bot.approvals.rules import book
 from bot.errors import BotError, SettingsError, SlackUnavailable
 from bot.needs import require_model, require_slack, require_store
 from bot.routing import GUIDE, resolved
 from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
-from bot.slack.endings import Refused, Retry, Uncertain
+from bot.slack.deciders import groups, unable, unseated
 from bot.slack.manifest import SCOPES
-from bot.slack.people import person_of
-from bot.slack.workspace import Workspace, channel_id, missing, workspace
+from bot.slack.workspace import Workspace, missing, workspace
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS
 
@@ -47,9 +43,6 @@ LEVELS: Mapping[str, Literal["ok", "warn", "wrong"]] = MappingProxyType(
     {"refuse": "wrong", "warn": "warn", "note": "ok"}
 )
 """What a finding about the store is for the bot."""
-
-_PERSON = re.compile(r"[UW][A-Z0-9]{2,}")
-_GROUP = re.compile(r"S[A-Z0-9]{2,}")
 
 
 Level = Literal["ok", "warn", "wrong"]
@@ -205,8 +198,7 @@ async def _deciders(
     """Whether there is somebody to decide, and Slack knows who that is."""
     try:
         names = {*book(settings, agents).names, *chain(*settings.approver_roles.values())}
-        groups = await _groups(names, found)
-        policies = book(settings, agents, groups=groups)
+        policies = book(settings, agents, groups=await groups(names, found))
     except SettingsError as error:
         yield Finding("wrong", "policies", str(error))
         return
@@ -215,64 +207,11 @@ async def _deciders(
         level: Level = "wrong" if complaint.refuse else "warn"
         yield Finding(level, "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
     named = sorted({*policies.names, *settings.approvers})
-    unable = {name: told for name in named if (told := await _unable(name, found))}
-    for told in unable.values():
+    wrong = {name: told for name in named if (told := await unable(name, found))}
+    for told in wrong.values():
         yield Finding("warn", "policies", told)
-    async for told in _unseated([n for n in named if n not in unable], settings, found):
+    async for told in unseated([n for n in named if n not in wrong], settings, found):
         yield Finding("warn", "policies", told)
-
-
-async def _unseated(
-    names: Iterable[str], settings: Settings, found: Workspace
-) -> AsyncIterator[str]:
-    """Who decides and is not in a channel for approvals, whose cards come in a DM."""
-    told = [each.approvers_channel for each in settings.routes.values()]
-    for channel in dict.fromkeys(filter(None, (settings.approvers_channel, *told))):
-        there = await found.replies.members(channel_id(channel, found.channels) or channel)
-        if not isinstance(there, tuple):
-            yield f"Who is in {channel} is not known, so those who are asked get a DM as well."
-        elif absent := [each for each in names if _PERSON.fullmatch(each) and each not in there]:
-            yield f"Not in {channel}, and so asked in a DM, are: {', '.join(absent)}."
-
-
-async def _groups(names: Iterable[str], found: Workspace) -> Mapping[str, Sequence[str]]:
-    """The members of the user groups among these names, as far as Slack knows."""
-    told = {each: await found.replies.group(each) for each in names if _GROUP.fullmatch(each)}
-    return {each: members for each, members in told.items() if isinstance(members, tuple)}
-
-
-async def _unable(name: str, found: Workspace) -> str:
-    """Why somebody who is named cannot decide, or why nobody can tell; empty when they can."""
-    if _GROUP.fullmatch(name):
-        members = await found.replies.group(name)
-        if not isinstance(members, tuple):
-            return _unknown(name, members, kind="user group")
-        return "" if members else f"{name} cannot decide: nobody is in this user group."
-    if not _PERSON.fullmatch(name):
-        return ""
-    told = await found.replies.user(name)
-    if not isinstance(told, Mapping):
-        return _unknown(name, told, kind="person")
-    why = _barred(person_of(told), team=found.identity.team)
-    return why and f"{name} cannot decide: {why}."
-
-
-def _unknown(name: str, ending: Retry | Uncertain | Refused, *, kind: str) -> str:
-    """What Slack's answer to who that is amounts to."""
-    if not isinstance(ending, Refused):
-        return f"Whether {name} can decide is not known: Slack does not answer now."
-    if ending.of_app or ending.method:
-        return f"Whether {name} can decide is not known: Slack refuses to say it: {ending.code}."
-    return f"{name} cannot decide: Slack does not know this {kind}."
-
-
-def _barred(person: Person, *, team: str) -> str:
-    if person.deleted:
-        return "the account is deactivated"
-    if person.is_bot:
-        return "this is an app"
-    ours = person.team == team and not person.is_stranger
-    return "" if ours else "this is somebody of another company"
 
 
 async def _door(settings: Settings, session: aiohttp.ClientSession) -> AsyncIterator[Finding]:

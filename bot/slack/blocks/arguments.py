@@ -5,7 +5,7 @@ name of each argument is bold and its value is not, or stands in a box of its ow
 value can pass for another argument.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pydantic import JsonValue
@@ -25,7 +25,7 @@ from bot.slack.blocks.rendered import (
     trusted,
     user,
 )
-from bot.slack.blocks.values import Argument, argument, in_one_line
+from bot.slack.blocks.values import Argument, argument, arranged, in_one_line
 from bot.slack.text import chunks, cut, titled, visible
 
 VALUE_LIMIT = 600
@@ -163,21 +163,10 @@ def _ordered(approval: Approval) -> list[tuple[str, JsonValue]]:
     place = {path: at for at, path in enumerate(approval.order)}
     names = dict.fromkeys((*approval.order, *approval.args))
     return [
-        (name, _arranged(approval.args[name], name, place))
+        (name, arranged(approval.args[name], name, place))
         for name in names
         if name in approval.args
     ]
-
-
-def _arranged(value: JsonValue, path: str, place: Mapping[str, int]) -> JsonValue:
-    match value:
-        case list():
-            return [_arranged(each, path, place) for each in value]
-        case dict():
-            names = sorted(value, key=lambda name: place.get(f"{path}.{name}", len(place)))
-            return {name: _arranged(value[name], f"{path}.{name}", place) for name in names}
-        case _:
-            return value
 
 
 def values(approval: Approval) -> dict[str, str]:

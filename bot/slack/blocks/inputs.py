@@ -132,8 +132,7 @@ def _person(initial: JsonValue) -> str | None:
 
 def _people(initial: JsonValue) -> JsonValue:
     """The ids a list begins with; nothing when one of them is no id."""
-    people = [_person(each) for each in initial] if isinstance(initial, list) else []
-    return [*people] if people and all(people) else None
+    return initial if isinstance(initial, list) and initial and all(map(_person, initial)) else None
 
 
 def _number(field: Field) -> Block:

@@ -6,7 +6,7 @@ country and commas in another.
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -77,6 +77,18 @@ def argument(
         filled=filled,
         instead=_moment(safe) if isinstance(safe, str) else None,
     )
+
+
+def arranged(value: JsonValue, path: str, place: Mapping[str, int]) -> JsonValue:
+    """A value at a path, its names in order of their places; those of no place come last."""
+    match value:
+        case list():
+            return [arranged(each, path, place) for each in value]
+        case dict():
+            names = sorted(value, key=lambda name: place.get(f"{path}.{name}", len(place)))
+            return {name: arranged(value[name], f"{path}.{name}", place) for name in names}
+        case _:
+            return value
 
 
 def in_one_line(shown: Sequence[Argument], limit: int) -> str:
