@@ -192,7 +192,7 @@ class Calling:
 
     async def _left_to_others(self) -> None:
         """Leave a call that was let in to a process that has its tool; raises Unsettled."""
-        if self.call.question or self.interrupted:
+        if self.call.question or self.interrupted or self.call.status == "entered":
             with ours():
                 await self.held.put_off(f"{self.call.id}:absent", again=ABSENT_AGAIN)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agents import Agent, FunctionTool
+from agents import Agent, AgentTool, FunctionTool
 from agents.runtime import calling
 from agents.runtime.slot.redis import connect
 from bot import worker
@@ -34,9 +34,11 @@ def agent(name: str, *tools: FunctionTool) -> Agent:
 
 PARCEL = FunctionTool(send_parcel, require_confirmation=True)
 NEWER = [agent("parcels", PARCEL)]
-OLDER = [
-    pytest.param([agent("letters")], id="without the agent"),
-    pytest.param([agent("parcels")], id="without the tool"),
+NESTED = Agent(name="front", description="Sends parcels.", tools=[AgentTool(NEWER[0])])
+RELEASES = [
+    pytest.param(NEWER, [agent("letters")], id="without the agent"),
+    pytest.param(NEWER, [agent("parcels")], id="without the tool"),
+    pytest.param([NESTED], [agent("front")], id="without the agent that is a tool"),
 ]
 
 
@@ -75,7 +77,7 @@ async def test_a_message_for_a_new_agent(release, slack, office):
         assert await office.card("parcel")
 
 
-@pytest.mark.parametrize("older", OLDER)
+@pytest.mark.parametrize(("newer", "older"), RELEASES)
 @pytest.mark.parametrize(
     "decided",
     [
@@ -83,15 +85,15 @@ async def test_a_message_for_a_new_agent(release, slack, office):
         pytest.param(("reject", "Rejected", []), id="rejected"),
     ],
 )
-async def test_a_decision_about_a_new_call(release, slack, office, older, decided):
+async def test_a_decision_about_a_new_call(release, office, newer, older, decided):
     """A release that cannot run it leaves it to the one that can, as people decided."""
-    button, words, sent = decided
-    async with release(NEWER, "web", "worker") as port:
+    slack, (button, words, sent) = office.slack, decided
+    async with release(newer, "web", "worker") as port:
         slack.connect(f"http://127.0.0.1:{port}/slack/events")
         thread = await office.ask("send parcel number 7", where="support")
         card = await office.card("parcel")
         await office.answer(thread, where="support")
-    async with release(NEWER, "web") as port:
+    async with release(newer, "web") as port:
         slack.connect(f"http://127.0.0.1:{port}/slack/events")
         await slack.click("max", card, button)
         if button == "reject":
@@ -100,7 +102,7 @@ async def test_a_decision_about_a_new_call(release, slack, office, older, decide
     async with release(older, "worker", "clock"):
         await asyncio.sleep(0.5)
     assert SENT == []
-    async with release(NEWER, "worker"):
+    async with release(newer, "worker"):
         await office.closed(card, words)
         await slack.wait_for(lambda: sent == SENT)
 
