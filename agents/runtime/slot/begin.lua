@@ -5,7 +5,9 @@
 if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
 if owner ~= '' and owner ~= a.owner and number('lease') > now then
-  local longest = now + tonumber(meta('length') or a.lease)
+  -- Of an owner who does not say it, such as an older release, only what no lease can be.
+  local of, length = string.match(meta('length') or '', '^(%d+):(%d+)$')
+  local longest = now + (tonumber(of) == number('fence') and tonumber(length) or 3600000)
   if number('lease') > longest then
     -- From the future: the clock was set back since. Who is there renews it, who is not loses it.
     call('HSET', META, 'lease', longest)
@@ -23,7 +25,8 @@ local deaths = (same and number('deaths') or 0) + (died and 1 or 0)
 -- Grows across deletion and loss of the slot, too, because time does.
 local before = number('fence')
 local fence = math.max(before + 1, now)
-call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'length', a.lease, 'fence', fence,
+call('HSET', META, 'owner', a.owner, 'lease', now + a.lease, 'fence', fence,
+  'length', string.format('%.0f:%.0f', fence, a.lease),
   'attempted', attempted, 'attempt', attempt, 'deaths', deaths)
 
 -- The oldest turn start from which on there are few enough events and bytes, at least the newest;

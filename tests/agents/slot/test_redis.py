@@ -19,7 +19,16 @@ from redis.exceptions import ResponseError
 
 from agents.runtime.errors import SessionConflict, StoreUnavailable
 from agents.runtime.slot import keys
-from agents.runtime.slot.port import Commit, Companions, Decide, Entry, Released, SessionKey, Start
+from agents.runtime.slot.port import (
+    Busy,
+    Commit,
+    Companions,
+    Decide,
+    Entry,
+    Released,
+    SessionKey,
+    Start,
+)
 from agents.runtime.slot.redis import RedisSlot, connect
 from agents.runtime.slot.scripts import SCRIPTS
 from tests.agents.slot.conftest import Stored
@@ -104,6 +113,23 @@ async def test_index_commands_go_along(stored: Stored, key: SessionKey) -> None:
     assert released == Released(ours=True, told=(True, True))
     found = [await stored.client.get(f"{stored.prefix}{{{name}}}") for name in "abcdef"]
     assert found == ["1"] * 6
+
+
+@pytest.mark.parametrize("says", [None, "10", "1:10"], ids=["nothing", "a number", "of another"])
+async def test_an_owner_of_an_older_release_keeps_its_lease(
+    stored: Stored, key: SessionKey, says: str | None
+) -> None:
+    """Who does not say how long its lease is, keeps one that a lease can be, whoever asks."""
+    begun = await open_session(stored.slot, key)
+    meta = keys.slot_keys(stored.prefix, key)[0]
+    if says is None:
+        await cast(Any, stored.client.hdel(meta, "length"))
+    else:
+        await cast(Any, stored.client.hset(meta, "length", says))
+    assert await stored.slot.renew(key, begun.fence, lease=10 * LONG)
+    other = await stored.slot.begin(key, owner="other", lease=10)
+    assert isinstance(other, Busy)
+    assert other.until - other.now > 9 * LONG
 
 
 async def test_shared_state_is_repaired(stored: Stored, key: SessionKey) -> None:
