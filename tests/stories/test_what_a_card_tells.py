@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from agents import Agent, AgentTool, ToolContext, ToolError
+from agents.runtime import questions
 from agents.runtime.testing import call
 from bot.cli import parser
 from bot.playground import ANA, MAX, MIA
@@ -245,8 +246,11 @@ async def test_what_a_call_rests_on(open_office: Opening, nested: bool):
     assert shop.bought == [12]
 
 
-async def test_what_a_call_rests_on_cannot_be_found_out(open_office: Opening):
-    """It does not run, the card says that it did not, and the model reads why."""
+async def test_what_a_call_rests_on_cannot_be_found_out(
+    open_office: Opening, monkeypatch: pytest.MonkeyPatch
+):
+    """Tried in vain it does not run, the card says that it did not, and the model reads why."""
+    monkeypatch.setattr(questions, "PATIENCE", 0.0)
     shop, replies = Shop(), [call("buy", item="chair"), "It did not work."]
     office = await open_office(
         agents=scripted(gated(shop.buy, precondition=shop.quote), replies=replies)
