@@ -35,9 +35,9 @@ _NAMED_CODE = re.compile(r"(?:^|[\W_])(?:pin|cvv|cvc|otp|totp)\W*$")
 _CODE = re.compile(r"\s*\d{3,8}\s*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _UNDRAWN = (
-    r"(?!0x[0-9A-Fa-f]{40}\b|[A-Za-z]+[-_.#]\d{1,9}\b|\d{1,4}[a-z]{0,3}-?[a-z]+\b|\d{4}-\d\d"
-    r"|[A-Z]{2}\d\d[A-Z0-9]{10,30}(?![\w.~+/-])"
-    r"|[A-Z]{1,6}\d{0,4}(?:[-_./#]?\d{1,8}){1,4}(?:-?[A-Z])?(?![\w.~+/-]))"
+    r"(?!0x[0-9A-Fa-f]{40}\b|[A-Za-z]+[-_.#]\d{1,9}(?![\w~+/-])|\d{1,4}[a-z]{0,3}-?[a-z]+\b|\d{4}-\d\d"
+    r"|[A-Z]{2}\d\d(?:[A-Z]{4})?\d{11,26}(?![\w.~+/-])"
+    r"|(?:[A-Z]{2,6}\d{1,8}|[A-Z]{1,6}\d{0,4}(?:[-_./#]\d{1,6}){1,3})(?:-?[A-Z])?(?![\w.~+/-]))"
 )
 """No token, though it has digits and letters: an address in a ledger, `SHOP-12`, `3rd-time`, an
 account's number, `PO-2026-4711-A`."""
@@ -71,6 +71,7 @@ _SECRETS = re.compile(
             r"hooks\.slack\.com/(?:services|triggers|actions|workflows)/[\w/-]+",
             r"(?<=://)[^\s/@:]{0,128}:[^\s/@]{1,1024}(?=@)",
             rf"(\b(?i:bearer)\s+)(?:(?=[A-Za-z])|(?=[\w.~+/-]{{16}})){_DRAWN}",
+            r"(\b(?i:authori[sz]ation\W{1,4}basic)\s+)[A-Za-z0-9+/]{6,}={0,2}",
             r"(\b(?i:basic)\s+)(?=[A-Za-z0-9+/]{11,999}=|(?:[A-Za-z0-9+/]{0,40}?[a-z0-9][A-Z]){3})"
             r"[A-Za-z0-9+/]{11,}={0,2}(?![\w-])",
             rf"((?<!\d)(?<!['’]s )(?i:{_NAMES}){_SIGN})(?:{_QUOTED}|(\[)[^\[\]{{}}]+|{_BARE})",

@@ -278,12 +278,16 @@ def everywhere(
 async def is_in_cluster(client: Client) -> bool:
     """Whether a server shares its keys with others; whoever asks only it finds few of them.
 
-    One that has all of them is asked where it was named: what it calls itself may lead nowhere.
+    One that has all of them is asked where it was named: what it calls itself may lead nowhere. So
+    is one whose user may not ask.
     """
     if not (await _info(client, section="cluster")).get("cluster_enabled"):
         return False
     server: Any = client
-    told = await server.execute_command("CLUSTER INFO")
+    try:
+        told = await server.execute_command("CLUSTER INFO")
+    except NoPermissionError:
+        return False
     return int(told["cluster_size"]) > 1
 
 
@@ -324,7 +328,7 @@ async def standing(client: Client, demands: Demands) -> Standing:
     lasts = everywhere(told, partial(lasting, demands=demands))
     wrong = [each for each in lasts if each.level != "note"]
     refused = any(each.level == "refuse" for each in wrong)
-    forgetful = any(forgets(info) is not False for info in told.values())
+    forgetful = any(map(forgets, told.values()))
     return Standing(forgetful or refused, frozenset(each.text for each in wrong))
 
 

@@ -75,6 +75,7 @@ class Index(Hints):
         self._took = f"{self._due}:took:{uuid.uuid4().hex}"
         self._numbers = itertools.count()
         self._unheard: dict[Command, float] = {}
+        self._beyond: list[Claim] = []
 
     def ring(self, key: SessionKey, *, behind: bool = False) -> Sequence[Command]:
         """The commands that make a session due now; `behind` those that a person waits for."""
@@ -243,23 +244,26 @@ class Index(Hints):
     async def claim(self, most: int, *, lease: int) -> list[Claim]:
         """Take up to `most` sessions that are due; for `lease` ms nobody else takes them.
 
-        Those besides that were taken by `unheard` commands.
+        Those first that were taken by `unheard` commands; what is too many is left for the next.
         """
         now = time.monotonic()
         self._unheard = {again: end for again, end in self._unheard.items() if end > now}
-        lost, asked = list(self._unheard), self.claiming(most, lease=lease)
+        lost = list(self._unheard)
+        asked = self.claiming(max(0, most - len(self._beyond)), lease=lease)
         try:
             told = await self.send([*lost, *asked])
         except StoreUnavailable:
             self.unheard(asked, lease=lease)
             raise
-        claims: list[Claim] = []
+        claims = self._beyond
         for again, answer in zip(lost, told, strict=False):
             found = await self._claims(answer)
             if found:  # else the claim itself may still be on its way
                 self._unheard.pop(again, None)
             claims += found
-        return claims + await self.claimed(told[len(lost) :], lease=lease)
+        claims = [*claims, *await self.claimed(told[len(lost) :], lease=lease)]
+        self._beyond = claims[most:]
+        return claims[:most]
 
     def claiming(self, most: int, *, lease: int) -> Sequence[Command]:
         """The commands of `claim`, whose answers `claimed` reads, or which are `unheard`."""

@@ -314,7 +314,8 @@ class Replies:
     async def user(self, person: str) -> Answer | Retry | Uncertain | Refused:
         """What Slack knows about a person: the `user` of users.info."""
         call = self._client.users_info(user=person)
-        read = await self._answered(call, asked={"user.id": str}, within=QUICK)
+        asked = {"user.id": str, "user.deleted": bool}
+        read = await self._answered(call, asked=asked, within=QUICK)
         return cast("Answer", read["user"]) if isinstance(read, Mapping) else read
 
     async def group(self, group: str) -> tuple[str, ...] | Retry | Uncertain | Refused:

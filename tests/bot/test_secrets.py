@@ -69,6 +69,7 @@ KEPT = {
     "basic credentials alone": "Basic aHVudGVyMjpodW50ZXIy",
     "basic credentials that end so": "basic hunter2hunter2=",
     "a password and a word": "password: hunter2 for the door",
+    "short basic credentials": "Authorization: Basic hunter2",
 }
 PLAIN = (
     "sk-attackers-account-number",
@@ -157,6 +158,21 @@ def test_a_secret_is_found_inside_what_it_is_written_into(text: str):
         told = covered(value)
         assert "hunter2" not in json.dumps(told, ensure_ascii=False).lower().replace("\u200b", "")
         assert "***" in json.dumps(told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token: AB12CDEFGHIJKLMN234567",
+        "https://x.example/?token=PAT-12345678-12345678",
+        "auth: T0.1234567.12345678",
+        "token: XK9912345678",
+        "https://x.example/?signature=AB12CDEFGHIJKLMN234567",
+    ],
+)
+def test_a_token_in_capitals_is_no_reference(text: str):
+    """What is longer than a reference, or mixes letters and digits, is no account's number."""
+    assert "***" in masked(text)
 
 
 @pytest.mark.parametrize("text", PLAIN)
