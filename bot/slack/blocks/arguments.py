@@ -184,7 +184,7 @@ def depends_on(approval: Approval) -> list[Argument]:
     found = [argument(name, value) for name, value in approval.precondition.items()]
     told = [concealed(approval, each.value) for each in found]
     return [
-        each if each.value == value else replace(each, value=value, instead=None)
+        each if each.value == value else replace(each, value=value, instead=())
         for each, value in zip(found, told, strict=True)
     ]
 

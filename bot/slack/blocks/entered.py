@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.secrets import MASK, covered
-from bot.slack.blocks.fields import Field, fields
+from bot.slack.blocks.fields import Field, Schema, fields, mapping
 from bot.slack.blocks.rendered import Block, named, rich, said, section, user
 from bot.slack.blocks.values import Argument, argument
 from bot.slack.text import cut
@@ -59,6 +59,15 @@ def entered(entries: Sequence[Argument], *, by: str = "") -> Block:
 def _entry(field: Field, value: JsonValue) -> Argument:
     """What one field was filled in with; a secret is one by its name or by its label."""
     entry = argument(field.title, covered(value, by=MASK, name=field.name))
-    if field.schema.get("format") == "person" and isinstance(value, str) and is_person(value):
-        return replace(entry, instead=user(value))
-    return entry
+    return replace(entry, instead=_people(field.schema, value) or entry.instead)
+
+
+def _people(schema: Schema, value: JsonValue) -> tuple[Block, ...]:
+    """People by mentions, one or several; none where no people are asked for."""
+    if isinstance(value, list):
+        found = [_people(mapping(schema.get("items")), each) for each in value]
+        pieces = [piece for each in found for piece in (*each, said(", "))]
+        return tuple(pieces[:-1]) if all(found) else ()
+    if schema.get("format") == "person" and isinstance(value, str) and is_person(value):
+        return (user(value),)
+    return ()

@@ -117,17 +117,17 @@ def said(text: str, *, bold: bool = False) -> Block:
 
 
 def named(
-    name: str, value: str, *, boxed: bool = False, instead: Block | None = None
+    name: str, value: str, *, boxed: bool = False, instead: Sequence[Block] = ()
 ) -> list[Block]:
     """The parts that show a value of any origin under its bold name, `boxed` in a box of its own.
 
-    `instead` is a piece that shows the value better than its text.
+    `instead` are pieces that show the value better than its text.
     """
     bold = said(f"{name}: ", bold=True)
     if boxed:
         return [section(bold), preformatted(value)]
     if instead:
-        return [section(bold, instead, said("\n"))]
+        return [section(bold, *instead, said("\n"))]
     return [section(bold, said(f"{value}\n"))]
 
 

@@ -47,7 +47,7 @@ class Argument:
     deceiving: bool
     default: bool = False
     filled: tuple[str, ...] = ()
-    instead: dict[str, Any] | None = None
+    instead: tuple[dict[str, Any], ...] = ()
 
     @property
     def long(self) -> bool:
@@ -75,7 +75,7 @@ def argument(
         deceiving=odd,
         default=default,
         filled=filled,
-        instead=_moment(safe) if isinstance(safe, str) else None,
+        instead=_moment(safe) if isinstance(safe, str) else (),
     )
 
 
@@ -197,17 +197,18 @@ def _at(text: str) -> datetime | None:
         return None
 
 
-def _moment(text: str) -> dict[str, Any] | None:
-    """A date and time with a zone, which Slack shows in the reader's; None for anything else."""
+def _moment(text: str) -> tuple[dict[str, Any], ...]:
+    """A date and time with a zone, which Slack shows in the reader's; none for anything else."""
     at = _at(text)
     if at is None or at.tzinfo is None:
-        return None
+        return ()
     seconds = int(at.timestamp())
     if not 0 <= seconds < 10**10:
-        return None
-    return {
+        return ()
+    piece = {
         "type": "date",
         "timestamp": seconds,
         "format": f"{{date_short_pretty}} at {{time{'_secs' if at.second else ''}}}",
         "fallback": f"{at.astimezone(UTC):%Y-%m-%d %H:%M}{f':{at:%S}' if at.second else ''} UTC",
     }
+    return (piece,)

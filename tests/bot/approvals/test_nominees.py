@@ -12,6 +12,7 @@ from bot.approvals.nominees import NO_PERSON, is_colleague, nominees
 from bot.approvals.policy import Person
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, carried
+from bot.slack.blocks.entered import filled
 from bot.slack.blocks.inputs import inputs
 from bot.slack.payloads import state_values
 from bot.slack.validate import message_problems
@@ -134,3 +135,23 @@ def test_several_people_are_picked(begins: list[str], *, modal: bool):
     assert message_problems({"text": "Who", "blocks": [block]}) == []
     state = {"values": {"b": {"who": {"type": element["type"], "selected_users": ["UBO"]}}}}
     assert state_values(state) == {"who": ["UBO"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "mentioned"),
+    [
+        pytest.param(Somebody, "UBO", ["UBO"], id="one"),
+        pytest.param(list[Somebody], ["UBO", "UAL"], ["UBO", "UAL"], id="several"),
+        pytest.param(list[Somebody], ["UBO", "bob"], [], id="what is no id"),
+        pytest.param(list[str], ["UBO"], [], id="texts"),
+        pytest.param(str, "UBO", [], id="a text"),
+    ],
+)
+def test_who_was_named_is_read_by_name(kind: Any, value: Any, mentioned: list[str]):
+    """The next who has to agree reads names, not ids."""
+    asked = approval(payload_schema=form(kind), payload={})
+    (block,) = filled(asked, {"who": value}, by="UCFO")
+    pieces = [piece for part in block["elements"] for piece in part["elements"]]
+    assert [p["user_id"] for p in pieces if p["type"] == "user"] == ["UCFO", *mentioned]
+    assert ("UBO" in str([p.get("text") for p in pieces])) != bool(mentioned)
+    assert message_problems({"text": "Who", "blocks": [block]}) == []
