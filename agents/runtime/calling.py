@@ -26,7 +26,7 @@ from agents.runtime.functions import called
 from agents.runtime.held import Held, Leave
 from agents.runtime.hooks import Hooks
 from agents.runtime.outcome import Outcome, Report, answered, report_of
-from agents.runtime.questions import Questions
+from agents.runtime.questions import Questions, filled_in, formless
 from agents.runtime.results import failure, result_of, unknown_tool
 from agents.runtime.slot.port import Start, Started
 from agents.runtime.state import Live, State
@@ -114,6 +114,8 @@ class Calling:
         self.step = call.id if call.question else f"{call.id}:ask"
         self.interrupted = self.step in held.started
         self.ran = False
+        self.agreed: Bound | None = None
+        """The call as people agreed to it, while a body of another build is let ask first."""
         asked = call.question
         self.args = copy.deepcopy(dict(asked.args if asked else call.args))
         self.context = ToolContext(
@@ -279,64 +281,41 @@ class Calling:
         )
         with ours():
             started = await held.slot.start_call(held.key, start)
-        if started.kind in ("go", "again") and time.monotonic() > held.until:
-            # Stopped meanwhile: another process has looked whether it happened.
-            raise SessionConflict("the lease ran out before the body began")
+        if started.kind in ("go", "again"):
+            self._check_lease()
         return started
+
+    def _check_lease(self) -> None:
+        """Stopped meanwhile, another process has looked whether it happened: SessionConflict."""
+        if time.monotonic() > self.held.until:
+            raise SessionConflict("the lease ran out before the body began")
 
     async def _stopped(
         self, tool: Tool, bound: Bound, asked: Question, *, why: str
     ) -> Outcome | None:
         """What keeps a call from running as people agreed to it; None when it may start."""
-        other = await self._asked_otherwise(tool, bound, asked)
-        form = other and other.ask
-        if other is not None and (form is None or form.question.unknown):
-            return other
-        now = form.question if form else await self.questions.at_start(tool, bound, asked)
+        told = asked
+        if asked.build not in ("", tool.build.mark) and not asked.unasked:
+            if await self._may_ask(tool, bound, asked):
+                self.agreed = bound
+            elif asked.payload_schema is not None:
+                told = formless(asked)
+        now = await self.questions.at_start(tool, bound, told)
         if not (why or now.digest != asked.digest):
             return None
         changes = [*filter(None, [why]), *differences(asked, now)]
-        shown = form.shown if form else None
+        shown = None if told is asked else ToolConfirmation(hint=now.hint)
         return self._outcome_of(self.questions.anew(now, changes=changes, shown=shown))
 
-    async def _asked_otherwise(self, tool: Tool, bound: Bound, asked: Question) -> Outcome | None:
-        """What a body that asks for something else by now asks for, or does without asking.
+    async def _may_ask(self, tool: Tool, bound: Bound, asked: Question) -> bool:
+        """Whether the body itself would ask about a fresh call, as far as that can be told.
 
-        None where it is the one that asked, or asks for the same.
+        One that was not seen to ask is let ask where it has no values of people to pass over.
         """
-        if asked.build in ("", tool.build.mark) or asked.unasked:
-            return None
-        if not tool.build.asks:
-            formless = await self.questions.formless(tool, bound, asked)
-            return self._outcome_of(formless) if asked.payload_schema else None
-        step = f"{self.call.id}:{self.call.request}"
-        started = await self._start(step, asking=True)
-        match started.kind:
-            case "done" | "closed":
-                return None
-            case "refused":
-                return self._answered(gate.refused(tool.name, why=started.why, unsure=self._unsure))
-            case "again" if tool.effects == "once":
-                return self._maybe(tool, bound)
-            case "go" | "again":
-                return await self._let_ask(tool, bound, asked, step=step)
-
-    async def _let_ask(
-        self, tool: Tool, bound: Bound, asked: Question, *, step: str
-    ) -> Outcome | None:
-        """What a body of another build asks for; None where that is what people agreed to."""
-        self.context.tool_confirmation = None
-        outcome = await self._ran(tool, bound)
-        self.context.tool_confirmation = self.call.answer
-        if outcome.ask is None:
-            return await self._kept(outcome)
-        self.ran = self.questions.ended = False
-        self._forget()
-        if bare(outcome.ask.question.payload_schema) != bare(asked.payload_schema):
-            return outcome
-        with ours():
-            await self.held.commit(results={step: True})
-        return None
+        build = tool.build
+        if not build.mark or (asked.payload_schema is not None and not build.asks):
+            return False
+        return not await tool.needs_confirmation(bound, self.context)
 
     async def _leave(self) -> Leave:
         """What those who asked say about the start."""
@@ -413,10 +392,7 @@ class Calling:
         """Run the body, and keep what came of it while its siblings run; enter a nested agent."""
         if self.agent.nested(self.call.name) is not None:
             return entered(self.call, bound, user=self.held.user(self.call.invocation))
-        return await self._kept(await self._ran(tool, bound))
-
-    async def _kept(self, outcome: Outcome) -> Outcome:
-        """An outcome, stored while siblings run."""
+        outcome = await (self._ran(tool, bound) if self.agreed is None else self._let_ask(tool))
         if len(self.held.story.batch(self.call)) > 1:
             kept = cast(JsonValue, outcome.report.model_dump(mode="json", exclude_none=True))
             with ours():
@@ -438,10 +414,37 @@ class Calling:
             return self._failed(error) if mended is None else self._answered(mended)
         log.info("tool.finished", extra={**told, "took_s": round(time.monotonic() - begun, 3)})
         if context.request is not None:
-            report = await self.questions.ask(tool, bound, context.request, shown=value)
-            return self._reported(report)
+            return await self._asked(tool, bound, context.request, value=value)
         value = await self._after(bound.values, value)
         return self._outcome_of(report_of(value, context, lasting=tool.is_long_running))
+
+    async def _let_ask(self, tool: Tool) -> Outcome:
+        """Run a body of another build than the one that asked as if nobody had agreed yet.
+
+        It may ask for something else by now. What it is given is its own, for it may change that.
+        """
+        self.context.tool_confirmation = None
+        bound = tool.bind(self.args)
+        if isinstance(bound, Unfit):
+            return self._answered(bound.response)
+        return await self._ran(tool, bound)
+
+    async def _asked(
+        self, tool: Tool, bound: Bound, request: ConfirmationRequest, *, value: Any
+    ) -> Outcome:
+        """The question of a body; what people agreed to runs where it asks for just that."""
+        asked, agreed, self.agreed = self.call.question, self.agreed, None
+        if agreed is None or asked is None:
+            return self._reported(await self.questions.ask(tool, bound, request, shown=value))
+        if bare(filled_in(request)[0]) != bare(asked.payload_schema):
+            return self._reported(
+                await self.questions.ask(tool, bound, request, shown=value, since=asked)
+            )
+        self._forget()
+        self._check_lease()
+        self.context.tool_confirmation = self.call.answer
+        self.context.precondition = copy.deepcopy(asked.precondition)
+        return await self._ran(tool, agreed)
 
     def _reported(self, report: Report) -> Outcome:
         """The outcome of a report; a question in it takes the place of older ones."""

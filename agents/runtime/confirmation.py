@@ -62,9 +62,10 @@ class Question(BaseModel):
     asked about this call. `unknown`: the body was started and interrupted, and a person has to look
     whether it happened; `unasked`, before it had asked anybody, so that letting it run answers no
     question of its own. `ended`: the run that was started before is over, so that the next one is
-    another start. `lasting`: the tool is long-running, so its first response is not the end of it.
-    `build` is the mark of the body that asked: another one may ask for something else. `promise` is
-    what the `contract` is about.
+    another start; `returned`: it ended by asking for something else than people had agreed to.
+    `lasting`: the tool is long-running, so its first response is not the end of it. `build` is the
+    mark of the tool that asked: another one may ask for something else. `promise` is what the
+    `contract` is about.
     """
 
     call_id: str
@@ -88,6 +89,7 @@ class Question(BaseModel):
     unasked: bool = False
     lasting: bool = False
     ended: bool = False
+    returned: bool = False
     build: str = ""
 
     def repeats(self, older: "Question") -> bool:

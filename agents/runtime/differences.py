@@ -55,7 +55,10 @@ def differences(before: Question, after: Question) -> list[str]:
     told = [*_arguments(before, after), *_values("", before.precondition, after.precondition)]
     if before.contract != after.contract:
         told += _tool(before, after, told=bool(told))
-    told += _fields(before, after)
+    fields = list(_fields(before, after))
+    if not fields and bare(before.payload_schema) != bare(after.payload_schema):
+        fields = ["to fill in: it is asked for otherwise"]
+    told += fields
     if before.agent != after.agent:
         told.append(f"agent: was {before.agent}, is now {after.agent}")
     return told

@@ -30,6 +30,19 @@ PATIENCE = 45.0
 Response = dict[str, JsonValue]
 
 
+def filled_in(request: ConfirmationRequest) -> tuple[Response | None, Response]:
+    """The schema of what people fill in, None where that is nothing, and what it begins with."""
+    if request.payload is None:
+        return None, {}
+    schema, initial = schema_of(request.payload)
+    return cast("Response", to_json(schema)), initial
+
+
+def formless(asked: Question) -> Question:
+    """A question by which nothing is filled in any more."""
+    return asked.model_copy(update={"payload_schema": None, "form": (), "initial": {}})
+
+
 class Questions:
     """The questions that one call raises, each for the call as it would run now.
 
@@ -54,15 +67,16 @@ class Questions:
         *,
         shown: Any = None,
         dynamic: bool = True,
+        since: Question | None = None,
     ) -> Report:
         """A question to a person, unless the very same was just closed, or another one asks it.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
-        Raises ToolError as `current` does.
+        `since` is what they agreed to before the tool asked for something else. Raises ToolError as
+        `current` does.
         """
-        form, hint = request.payload, str(to_json(request.hint))
-        schema, initial = schema_of(form) if form is not None else (None, None)
-        schema = cast("Response | None", to_json(schema))
+        hint = str(to_json(request.hint))
+        schema, initial = filled_in(request)
         told = Question(
             call_id=self.call.id,
             tool=tool.name,
@@ -70,21 +84,25 @@ class Questions:
             hint=hint,
             payload_schema=schema,
             form=tuple(cast("Response", schema["properties"])) if schema else (),
-            initial=initial or {},
+            initial=initial,
             dynamic=dynamic,
             kept=self.context.kept if dynamic else {},
             secrets=tool.secrets,
             lasting=tool.is_long_running,
             ended=self.ended,
-            build=tool.build.mark if self.ended else "",
+            build=tool.build.mark if self.ended or not dynamic else "",
         )
         question = await self.current(tool, bound, told)
+        if since is not None:
+            changes = tuple(differences(since, question))
+            question = question.model_copy(update={"changes": changes, "returned": True})
         if gate.asked_already(self.held.story, self.call, question) is not None:
             return answered(gate.already(tool.name), self.context)
         closed = gate.closed_before(self.held.story, self.call, question)
         if closed is not None and closed.answer is not None:
             return answered(gate.not_again(tool.name, closed.answer), self.context)
-        begun = to_json(form if isinstance(form, dict) else initial)
+        form = request.payload
+        begun = to_json(form if isinstance(form, dict) else initial if form is not None else None)
         ask = Ask(
             question=question,
             args=cast(Response, to_json(self.args)),
@@ -106,20 +124,15 @@ class Questions:
             if (found := event.actions.requested_tool_confirmations.get(self.call.id))
         ]
         ask = Ask(
-            question=question.model_copy(update={"changes": tuple(changes), "ended": self.ended}),
+            question=question.model_copy(
+                update={"changes": tuple(changes), "ended": self.ended, "returned": False}
+            ),
             args=cast(Response, to_json(self.args)),
             shown=shown
             or ToolConfirmation(hint=question.hint, payload=asked[-1] if asked else None),
             placeholder=(gate.unknown if question.unknown else gate.waits)(question.tool),
         )
         return Report(ask=ask)
-
-    async def formless(self, tool: Tool, bound: Bound, asked: Question) -> Report:
-        """The question where the body does not ask for values any more, which people gave."""
-        update: dict[str, object] = {"payload_schema": None, "form": (), "initial": {}}
-        update["build"] = tool.build.mark
-        now = await self.current(tool, bound, asked.model_copy(update=update))
-        return self.anew(now, changes=[], shown=ToolConfirmation(hint=now.hint))
 
     def unknown(self, tool: Tool, bound: Bound) -> Report:
         """Did it happen, and if not, may it run?"""

@@ -154,7 +154,8 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
     One that was started is over: its body ended by asking, or it was interrupted, and nobody knows
     what came of it.
     """
-    came: Status = "unknown" if question.unknown or question.changes else "done"
+    lost = question.unknown or (question.changes and not question.returned)
+    came: Status = "unknown" if lost else "done"
     return (
         Settle(id=older.id, sources=("approved",), status="void"),
         Settle(id=older.id, sources=("started",), status=came),

@@ -21,6 +21,8 @@ from agents.runtime.testing import call
 from tests.agents.desk import Desk, results
 
 Body = Callable[..., Any]
+ANA = call("leave", who="Ana")
+FIVE: dict[str, Any] = {"days": 5}
 
 
 def model(limit: int = 5, name: str = "days", kind: Any = int, **said: Any) -> type[BaseModel]:
@@ -29,13 +31,13 @@ def model(limit: int = 5, name: str = "days", kind: Any = int, **said: Any) -> t
 
 
 class Dying(MemorySlot):
-    """A store that is lost when a body has asked once more."""
+    """A store that is lost once a body has run."""
 
     dying = False
 
     async def commit(self, key, commit):
         """Refuse while dying."""
-        if self.dying and commit.results:
+        if self.dying and commit.events:
             raise StoreUnavailable("lost")
         return await super().commit(key, commit)
 
@@ -84,6 +86,20 @@ class Leave:
 
         return leave
 
+    def by(self, ask: Body) -> Body:
+        """A body that has something of another package ask."""
+        notes = self.notes
+
+        def leave(who: str, tool_context: ToolContext) -> dict[str, Any]:
+            """Leave."""
+            if tool_context.tool_confirmation is None:
+                ask(tool_context)
+                return {}
+            notes.took.append(tool_context.tool_confirmation.payload)
+            return {"left": who}
+
+        return leave
+
     def free(self) -> Body:
         """A body that asks about others only."""
         notes = self.notes
@@ -98,13 +114,15 @@ class Leave:
         return leave
 
 
-async def later(asked: Body, build: Body, **options: Any) -> tuple[Desk, list[Any]]:
-    """What is asked by one build and agreed to under another: five days."""
+async def later(
+    asked: Body, build: Body, *, filled: Any = FIVE, **options: Any
+) -> tuple[Desk, list[Any]]:
+    """What is asked by one build and agreed to under another."""
     at = await Desk(_agent(asked, **options), [call("leave", who="Ana"), "End."]).open()
     await at.say()
     desk = Desk(_agent(build, **options), ["End.", "End."], service=at.service)
     desk.asked = at.asked
-    return desk, await desk.answer(payload={"days": 5})
+    return desk, await desk.answer(payload=filled)
 
 
 async def newest(desk: Desk) -> Question:
@@ -161,7 +179,7 @@ async def test_another_form_is_asked_anew(form: Any, changes: list[str] | None, 
     question = await newest(desk)
     assert question.changes
     assert changes is None or list(question.changes) == changes
-    assert not question.ended
+    assert (question.ended, question.returned) == (True, True)
     payload = {"days": 3, "approved": 3, "when": "today", "why": "rest"}
     names = question.payload_schema["properties"] if question.payload_schema else {}
     filled = {name: payload[name] for name in names} or None
@@ -221,6 +239,84 @@ async def test_a_body_that_does_not_ask_about_this_call():
     assert (leave.took, results(events)) == (["unasked"], [{"left": "Ana"}])
 
 
+FORMS: list[Any] = [
+    pytest.param(None, {"days": 0}, {"days": 2}, id="a form where there was none"),
+    pytest.param(model(), None, None, id="none where there was a form"),
+]
+
+
+@pytest.mark.parametrize("gated", [True, False])
+@pytest.mark.parametrize(("before", "after", "filled"), FORMS)
+async def test_a_gate_in_place_of_a_question(before: Any, after: Any, filled: Any, *, gated: bool):
+    """Whether the tool's gate asked or its body: what is to be filled in by now is asked for."""
+    leave = Leave()
+    asked = leave.asking(before)
+    at = Desk(_agent(asked, require_confirmation=before is None and gated), [ANA, "End."])
+    await (await at.open()).say()
+    build = _agent(leave.asking(after), require_confirmation=after is None and gated)
+    desk = Desk(build, ["End.", "End."], service=at.service)
+    desk.asked = at.asked
+    await desk.answer(payload={"days": 5} if before else None)
+    assert leave.took == []
+    (change,) = (await newest(desk)).changes
+    assert change.startswith("to fill in: days is ")
+    await desk.answer(payload=filled)
+    assert leave.took == [filled]
+
+
+@pytest.mark.parametrize("same", [True, False])
+async def test_a_gate_before_and_after(*, same: bool):
+    """What a gate asked about runs once in another build that has the gate as well."""
+    leave = Leave()
+    build = leave.plain() if same else leave.asking(None)
+    desk, events = await later(leave.plain(), build, filled=None, require_confirmation=True)
+    assert len(desk.asked) == 1
+    assert (leave.took, leave.asked, results(events)) == ([None], 0, [{"left": "Ana"}])
+
+
+async def test_a_body_that_asks_by_what_is_of_another_package():
+    """It is not seen to ask: nothing is run on what people filled in before it has asked again."""
+    leave = Leave()
+
+    def ask(tool_context: ToolContext) -> None:
+        tool_context.request_confirmation(hint="How many?", payload=model(3))
+
+    ask.__module__ = "company"
+    desk, _ = await later(leave.asking(model()), leave.by(ask))
+    assert leave.took == []
+    await desk.answer()
+    assert (leave.took, (await newest(desk)).form) == ([], ("days",))
+    await desk.answer(payload={"days": 2})
+    assert leave.took == [{"days": 2}]
+
+
+async def test_what_a_body_changes_before_it_asks():
+    """It runs on what people agreed to, whatever it did to its arguments before it asked again."""
+    took: list[Any] = []
+
+    def body(note: str) -> Body:
+        def pay(to: list[str], tool_context: ToolContext) -> dict[str, Any]:
+            """Pay."""
+            if tool_context.tool_confirmation is None:
+                to.append(note)
+                tool_context.precondition["rate"] = note
+                tool_context.request_confirmation(hint="Pay?")
+                return {}
+            took.append((list(to), tool_context.precondition["rate"]))
+            return {}
+
+        return pay
+
+    options: Any = {"precondition": lambda: {"rate": 1}}
+    first, second = (_agent(body(note), **options) for note in ("a", "b"))
+    at = await Desk(first, [call("leave", to=["Bo"]), "End."]).open()
+    await at.say()
+    desk = Desk(second, ["End."], service=at.service)
+    desk.asked = at.asked
+    await desk.answer()
+    assert took == [(["Bo"], 1)]
+
+
 async def test_a_no_is_a_no():
     """A rejection reaches the model whatever the body asks for by now."""
     leave = Leave()
@@ -249,22 +345,20 @@ async def test_calls_of_one_batch():
 
 
 @pytest.mark.parametrize(
-    ("effects", "took", "unknown"),
+    ("effects", "unknown"),
     [
-        pytest.param("once", [], True, id="once: nobody knows what it did"),
-        pytest.param("idempotent", [{"days": 5}], False, id="idempotent: it asks again"),
-        pytest.param("none", [{"days": 5}], False, id="none: it asks again"),
+        pytest.param("once", True, id="once: nobody knows what it did"),
+        pytest.param("idempotent", False, id="idempotent: it asks again"),
+        pytest.param("none", False, id="none: it asks again"),
     ],
 )
-async def test_a_process_that_dies_while_it_asks_once_more(
-    effects: Any, took: list[Any], *, unknown: bool
-):
-    """What a body does before it asks may have an effect as well: a person looks."""
+async def test_a_process_that_dies_while_it_asks_once_more(effects: Any, *, unknown: bool):
+    """What a body does before it asks may have an effect as well: a person looks, if so."""
     leave, slot = Leave(), Dying()
     first = _agent(leave.asking(model()), effects=effects)
     at = Desk(first, [call("leave", who="Ana"), "End."], service=SessionService(slot))
     await (await at.open()).say()
-    build = _agent(leave.asking(model(), note="y"), effects=effects)
+    build = _agent(leave.asking(model(3)), effects=effects)
     desk = Desk(build, ["End.", "End."], service=at.service)
     desk.asked = at.asked
     slot.dying = True
@@ -273,5 +367,11 @@ async def test_a_process_that_dies_while_it_asks_once_more(
     slot.dying = False
     await desk.send()
     question = await newest(desk)
-    assert (leave.took, question.unknown) == (took, unknown)
-    assert question.build == first.tool("leave").build.mark
+    assert (leave.took, question.unknown) == ([], unknown)
+    if unknown:
+        assert question.build == first.tool("leave").build.mark
+        await desk.answer(payload={"days": 5})
+        question = await newest(desk)
+    assert question.changes == (f"{LIMIT} at least 1, at most 3",)
+    await desk.answer(payload={"days": 2})
+    assert leave.took == [{"days": 2}]

@@ -82,7 +82,6 @@ def of_start(start: Start) -> Arguments:
         "request": start.request,
         "digest": start.digest,
         "recorded": start.recorded,
-        "asking": start.asking,
         "audit": [] if start.audit is None else _chained([start.audit]),
     }
 

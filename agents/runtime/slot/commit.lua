@@ -31,9 +31,7 @@ local function change_calls()
   for _, cid in each(a.closed) do
     call('HDEL', OPEN, cid)
     call('HDEL', NOTES, cid)
-    for _, step in ipairs(call('HKEYS', JOURNAL)) do
-      if step == cid or step:sub(1, #cid + 1) == cid .. ':' then call('HDEL', JOURNAL, step) end
-    end
+    call('HDEL', JOURNAL, cid, cid .. ':ask')
   end
 end
 

@@ -167,7 +167,7 @@ class MemorySlot:
                 return repeated(record, same=begun == start.fence, now=now)
             if why := refusal(start, record, now=now):
                 return Started(kind="refused", why=why)
-            if record and not start.asking:
+            if record:
                 session.approvals[record.id] = replace(record, status="started", rev=record.rev + 1)
             session.journal[start.step] = start.fence
             session.record([start.audit] if start.audit is not None else [])

@@ -251,13 +251,11 @@ NO_POSTS: Mapping[str, str | None] = {}
 class Start:
     """Leave to run a body once.
 
-    `step` is the journal's name for this run: the cid, or `<cid>:ask` while nobody was asked, or
-    one that begins with `<cid>:` as well.
+    `step` is the journal's name for this run: the cid, or `<cid>:ask` while nobody was asked.
     With `request` (the id of an answered question) the slot also checks its approval, if it has
     one (`recorded`: it must): status approved, the same digest, `run_by` not past; it becomes
     started in the same change.
-    A call that was asked about can only be started with that very request. With `asking` the body
-    is only let ask once more, whatever the digest is by now: the approval stays as it is.
+    A call that was asked about can only be started with that very request.
     """
 
     fence: int
@@ -266,7 +264,6 @@ class Start:
     request: str | None = None
     digest: str = ""
     recorded: bool = False
-    asking: bool = False
     audit: Json | None = None
 
 

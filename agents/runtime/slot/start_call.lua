@@ -1,4 +1,4 @@
--- start_call(fence, cid, step, request, digest, recorded, asking, audit)
+-- start_call(fence, cid, step, request, digest, recorded, audit)
 --   -> {'go'} | {'again'} | {'closed'} | {'done', text} | {'refused', why} | {'fence'}
 if not exists or number('fence') ~= a.fence then return { 'fence' } end
 local open = call('HGET', OPEN, a.cid)
@@ -22,9 +22,9 @@ end
 
 if stored then
   if stored.status ~= 'approved' then return { 'refused', stored.status } end
-  if not a.asking and stored.digest ~= a.digest then return { 'refused', 'digest' } end
+  if stored.digest ~= a.digest then return { 'refused', 'digest' } end
   if late then return { 'refused', 'late' } end
-  if not a.asking then move(a.request, 'started', stored.rev + 1) end
+  move(a.request, 'started', stored.rev + 1)
 elseif a.recorded and a.request then
   return { 'refused', 'missing' }
 end

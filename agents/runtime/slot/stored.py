@@ -211,10 +211,9 @@ class Stored:
         self.results.update(copied(dict(commit.results)))
         for cid in commit.closed:
             self.open.pop(cid, None)
-            for step in {*self.journal, *self.results}:
-                if step.partition(":")[0] == cid:
-                    self.journal.pop(step, None)
-                    self.results.pop(step, None)
+            for step in (cid, f"{cid}:ask"):
+                self.journal.pop(step, None)
+                self.results.pop(step, None)
 
     def change_invocations(self, invocations: Mapping[str, Json | None]) -> None:
         """Replace or end open invocations."""
@@ -239,7 +238,7 @@ def refusal(start: Start, record: Record | None, *, now: int) -> str:
         return "missing" if start.recorded and start.request else ""
     if record.status != "approved":
         return record.status
-    if record.digest != start.digest and not start.asking:
+    if record.digest != start.digest:
         return "digest"
     return "late" if _overdue(record, now=now) else ""
 

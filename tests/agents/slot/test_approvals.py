@@ -226,34 +226,6 @@ async def test_the_gate(
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected"),
-    [
-        pytest.param({}, ("go", ""), id="approved"),
-        pytest.param({"digest": "e"}, ("go", ""), id="it is about something else by now"),
-        pytest.param({"run_by": 0}, ("refused", "late"), id="too late"),
-        pytest.param({"status": "rejected"}, ("refused", "rejected"), id="rejected"),
-    ],
-)
-async def test_a_body_that_is_let_ask_once_more(
-    slot: Slot, key: SessionKey, changed: dict[str, object], expected: tuple[str, str]
-) -> None:
-    """It uses no approval up, is journaled by itself, and forgotten with its call."""
-    begun = await ask(slot, key, approval(**{"status": "approved", **changed}))
-    start = Start(fence=begun.fence, cid="1-0", step="1-0:q", request="q", digest="", asking=True)
-    before = await stored(slot, key)
-    answer = await slot.start_call(key, start)
-    assert (answer.kind, answer.why) == expected
-    assert await stored(slot, key) == before
-    if expected[0] == "go":
-        later = await begin(slot, key)
-        again = replace(start, fence=later.fence)
-        assert (await slot.start_call(key, again)).kind == "again"
-        assert later.started == {"1-0:q"}
-        await slot.commit(key, Commit(id="x", fence=later.fence, version=1, closed=["1-0"]))
-        assert (await begin(slot, key)).started == frozenset()
-
-
-@pytest.mark.parametrize(
     ("request_id", "recorded", "expected"),
     [
         pytest.param("free", False, Started(kind="go"), id="none are kept"),

@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from pydantic import Field, create_model
 
 from agents import (
     Agent,
@@ -14,7 +13,6 @@ from agents import (
     Runner,
     SessionService,
     Slot,
-    ToolContext,
     ToolError,
 )
 from agents.runtime import held, questions
@@ -373,37 +371,3 @@ async def test_a_record_beside_it_that_this_release_cannot_read(office: Office):
     async for _ in office.runner.serve(KEY, owner="test"):
         pass
     assert office.payments.paid == [(500, "JPY"), (7, "USD")]
-
-
-def _asking(days: int):
-    """A body that asks for up to so many days."""
-    form = create_model("Form", days=(int, Field(ge=1, le=days)))
-
-    def pay(amount: float, currency: str, tool_context: ToolContext) -> dict:
-        """Pay."""
-        said = tool_context.tool_confirmation
-        if said is None:
-            tool_context.request_confirmation(hint="For how many days?", payload=form)
-            return {}
-        return {"paid": amount, "currency": currency, "days": said.payload["days"]}
-
-    return pay
-
-
-async def test_a_form_that_changed_before_the_start(slot: Slot):
-    """What was filled in is not what is asked for by now: the card is void, a new one says why."""
-    office = Office(slot)
-    office.deploy(_asking(5), require_confirmation=False)
-    await office.says("pay 500 yen")
-    await office.decides(values={"days": "5"})
-    office.deploy(_asking(3), require_confirmation=False)
-    await office.serve()
-    first, second = await office.approvals()
-    assert (first.status, second.status, second.begun) == ("void", "pending", False)
-    assert second.payload_schema["properties"]["days"]["maximum"] == 3
-    (change,) = second.changes
-    assert "at most 5, asks for" in change
-    assert "approval.started" not in await office.audit()
-    await office.decides(values={"days": "3"})
-    await office.serve()
-    assert [each.status for each in await office.approvals()] == ["void", "done"]
