@@ -2,7 +2,9 @@
 
 What a body asks people for is known only while it asks. Whether it may ask for something else by
 now is told by its code and what that names: functions, pydantic models and plain values of its own
-package. Of two builds that look different though they are not, the newer is asked once more.
+package. What each process makes for itself, such as the time of its start, makes its build another
+one. A body of another build is let ask once more, and nobody is asked anew where it asks for the
+same.
 """
 
 import contextlib
@@ -28,7 +30,7 @@ MOST = 20_000
 class Build(NamedTuple):
     """One build of a function: another one has another `mark`.
 
-    `asks`: the function may ask people about a call itself.
+    `asks`: the function was seen to ask people itself; what it names of other packages may as well.
     """
 
     mark: str

@@ -57,6 +57,9 @@ class ToolContext:
     ) -> None:
         """Ask a person about this call; the run pauses when the body returns, whatever it returns.
 
+        What a body does before it asks it does again once people agreed, and twice where the tool
+        is of another build than the one that asked: it is let ask once more then. See `once`.
+
         `payload` is what the person fills in: a dict of names and initial values (0 and "" mean
         empty and required), or a pydantic model (its fields, types and limits; an instance also
         gives the initial values).

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Literal
+from uuid import uuid4
 
 import pytest
 from pydantic import BaseModel, Field, create_model
@@ -194,6 +195,7 @@ async def test_another_form_is_asked_anew(form: Any, changes: list[str] | None, 
     [
         pytest.param(model(), "x", 1, id="the same build"),
         pytest.param(model(), "y", 2, id="another build with the same form"),
+        pytest.param(model(), f"{uuid4()}", 2, id="a value that each process makes for itself"),
         pytest.param(model(5, description="How many"), "x", 2, id="other words for readers"),
         pytest.param(model(5, title="Days off"), "x", 2, id="another title"),
     ],
