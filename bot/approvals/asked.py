@@ -116,9 +116,13 @@ def _opened(
 
 
 def _begun(question: Question, scene: Scene) -> bool:
-    """Whether a body was let run for the call before, after people had agreed to it."""
+    """Whether a body was let run for the call before, after people had agreed to it.
+
+    One that only asked once more, for something else, did no more than at first.
+    """
     older = [each for each in scene.approvals.values() if each.call_id == question.call_id]
-    return question.unknown or bool(older and question.ended) or any(e.begun for e in older)
+    ran = bool(older and question.ended and not question.returned)
+    return question.unknown or ran or any(each.begun for each in older)
 
 
 def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Escalation, ...]:
