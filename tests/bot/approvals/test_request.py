@@ -92,7 +92,7 @@ def test_opened():
     )
     assert (found.id, found.status, found.rev) == ("3-0", "pending", 1)
     assert found.model_dump(include=set(Question.model_fields)) == question.model_dump(
-        exclude={"build", "dynamic", "ended", "unasked", "kept", "initial", "promise"}
+        exclude={"build", "dynamic", "ended", "returned", "unasked", "kept", "initial", "promise"}
     )
     assert (found.asked_at, found.deadline, found.run_by) == (ASKED, DEADLINE, None)
     assert found.payload == {"days": 3}
