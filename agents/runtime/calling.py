@@ -310,12 +310,13 @@ class Calling:
     async def _may_ask(self, tool: Tool, bound: Bound, asked: Question) -> bool:
         """Whether the body itself would ask about a fresh call, as far as that can be told.
 
-        One that was not seen to ask is let ask where it has no values of people to pass over.
+        One that was not seen to ask may, where a body asked before for no more than a yes or no: it
+        has no values of people to pass over.
         """
         build = tool.build
-        if not build.mark or (asked.payload_schema is not None and not build.asks):
+        if not build.asks and (not asked.dynamic or asked.payload_schema is not None):
             return False
-        return not await tool.needs_confirmation(bound, self.context)
+        return bool(build.mark) and not await tool.needs_confirmation(bound, self.context)
 
     async def _leave(self) -> Leave:
         """What those who asked say about the start."""

@@ -276,6 +276,28 @@ async def test_a_gate_before_and_after(*, same: bool):
     assert (leave.took, leave.asked, results(events)) == ([None], 0, [{"left": "Ana"}])
 
 
+@pytest.mark.parametrize("gate", [True, False])
+async def test_a_body_behind_a_gate(*, gate: bool):
+    """A body that asks nobody is told what people said, though another build has no gate."""
+    heard: list[bool] = []
+
+    def body(note: str) -> Body:
+        def leave(who: str, tool_context: ToolContext) -> str:
+            """Leave."""
+            heard.append(tool_context.tool_confirmation is not None)
+            return note
+
+        return leave
+
+    at = Desk(_agent(body("a"), require_confirmation=True), [ANA, "End."])
+    await (await at.open()).say()
+    build = _agent(body("b"), require_confirmation=gate)
+    desk = Desk(build, ["End."], service=at.service)
+    desk.asked = at.asked
+    await desk.answer()
+    assert heard == [True]
+
+
 async def test_a_body_that_asks_by_what_is_of_another_package():
     """It is not seen to ask: nothing is run on what people filled in before it has asked again."""
     leave = Leave()
