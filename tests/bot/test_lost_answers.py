@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -20,7 +21,7 @@ async def lossy(store_server: str) -> AsyncIterator[tuple[Lossy, Index]]:
     """An index behind a line that can be cut."""
     line = Lossy(store_server)
     async with listening(line.serve) as port, connect(f"redis://127.0.0.1:{port}") as client:
-        index = Index(client, prefix=f"lost{id(line)}:", tenant="T1")
+        index = Index(client, prefix=f"{uuid4().hex}:", tenant="T1")
         assert await index.answers()
         yield line, index
 
