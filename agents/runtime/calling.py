@@ -263,27 +263,20 @@ class Calling:
             stopped = await self._stopped(tool, bound, call.question, why=again)
             if stopped is not None:
                 return stopped
-        started = await self._start(
-            self.step, digest=self.questions.digest(tool, bound), audit=audit
-        )
-        return await self._permitted(tool, bound, started)
-
-    async def _start(self, step: str, **more: Any) -> Started:
-        """Ask the slot for leave to begin a step of this call."""
-        held, call = self.held, self.call
         start = Start(
-            fence=held.fence,
+            fence=self.held.fence,
             cid=call.id,
-            step=step,
+            step=self.step,
             request=call.request,
-            recorded=held.permit is not None,
-            **more,
+            digest=self.questions.digest(tool, bound),
+            recorded=self.held.permit is not None,
+            audit=audit,
         )
         with ours():
-            started = await held.slot.start_call(held.key, start)
+            started = await self.held.slot.start_call(self.held.key, start)
         if started.kind in ("go", "again"):
             self._check_lease()
-        return started
+        return await self._permitted(tool, bound, started)
 
     def _check_lease(self) -> None:
         """Stopped meanwhile, another process has looked whether it happened: SessionConflict."""
