@@ -386,8 +386,9 @@ async def test_response_url_changes_a_message(slack: LocalSlack, client: AsyncWe
 async def test_what_nobody_can_do(slack: LocalSlack, app: AsyncApp, deed: Any, what: str) -> None:
     """A test that does what no person could do in Slack is told so."""
     said = await slack.mention("ana", "#time-off", "3 days off")
+    [shown] = await slack.wait_for(lambda: slack.thread("#time-off", said.ts)[1:2])
     with pytest.raises(CannotDo, match=what):
-        await deed(slack, slack.thread("#time-off", said.ts)[1])
+        await deed(slack, shown)
 
 
 async def test_wait_for_tells_what_is_there(slack: LocalSlack) -> None:
