@@ -171,7 +171,9 @@ class Calling:
             return None
         if call.question.unknown:
             return self._answered(gate.looked(call.name, answer))
-        return None if self.interrupted else self._answered(rejection(answer, tool=call.name))
+        if self.interrupted:
+            return None
+        return self._answered(rejection(answer, tool=call.name, unsure=self._unsure))
 
     async def _outcome(self) -> Outcome | None:
         call, tool = self.call, self.tool
@@ -250,7 +252,8 @@ class Calling:
                 report = await self.questions.ask(tool, bound, request, dynamic=False)
                 return self._reported(report)
             case "reject":
-                return self._answered(rejection(call.answer or ToolConfirmation(), tool=tool.name))
+                no = call.answer or ToolConfirmation()
+                return self._answered(rejection(no, tool=tool.name, unsure=self._unsure))
             case "run":
                 return await self._started(tool, bound)
 
@@ -431,9 +434,10 @@ class Calling:
         if agreed is None or asked is None:
             return self._reported(await self.questions.ask(tool, bound, request, shown=value))
         if bare(filled_in(request)[0]) != bare(asked.payload_schema):
-            return self._reported(
-                await self.questions.ask(tool, bound, request, shown=value, since=asked)
+            other = await self.questions.ask(
+                tool, bound, request, shown=value, since=asked, unsure=self.interrupted
             )
+            return self._reported(other)
         self._forget()
         self._check_lease()
         self.context.tool_confirmation = self.call.answer
@@ -448,8 +452,9 @@ class Calling:
 
     @property
     def _unsure(self) -> bool:
-        """Whether people were asked if an earlier run of this call took effect."""
-        return self.call.question is not None and self.call.question.unknown
+        """Whether people were asked after an earlier run that may have taken effect."""
+        asked = self.call.question
+        return asked is not None and (asked.unknown or (asked.ended and not asked.returned))
 
     def _forget(self) -> None:
         """What a failing call changed so far is lost."""

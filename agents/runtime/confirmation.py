@@ -146,16 +146,21 @@ def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
     return answer
 
 
+BEFORE = " again, and whether it took effect before is not known"
 LATER = " Do not call it again unless a person asks for it."
 
 
-def rejection(answer: ToolConfirmation, *, tool: str) -> dict[str, JsonValue]:
-    """What the model reads about a call that a person did not confirm."""
+def rejection(answer: ToolConfirmation, *, tool: str, unsure: bool = False) -> dict[str, JsonValue]:
+    """What the model reads about a call that a person did not confirm.
+
+    `unsure`: it was started and interrupted before they were asked.
+    """
+    end = f"it did not run{BEFORE if unsure else ''}."
     said: dict[str, JsonValue] = {
         "error": {
-            "expired": f"Nobody answered in time whether {tool} may run, so it did not run.{LATER}",
-            "cancelled": f"The request for {tool} was withdrawn or closed: it did not run.{LATER}",
-        }.get(answer.outcome or "", f"A person rejected this call of {tool}; it did not run."),
+            "expired": f"Nobody answered in time whether {tool} may run, so {end}{LATER}",
+            "cancelled": f"The request for {tool} was withdrawn or closed: {end}{LATER}",
+        }.get(answer.outcome or "", f"A person rejected this call of {tool}; {end}"),
         "outcome": answer.outcome or "rejected",
     }
     if answer.reason:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from pydantic import JsonValue
 
-from agents.runtime.confirmation import Question, ToolConfirmation, rejection
+from agents.runtime.confirmation import BEFORE, Question, ToolConfirmation, rejection
 from agents.runtime.digest import canonical, digest
 from agents.runtime.story import Call, Story
 
@@ -198,7 +198,7 @@ def refused(tool: str, *, why: str, unsure: bool = False) -> Response:
 
 
 def _again(*, unsure: bool) -> str:
-    return " again, and whether it took effect before is not known" if unsure else ""
+    return BEFORE if unsure else ""
 
 
 def given_up(tool: str, *, unsure: bool) -> Response:

@@ -68,12 +68,13 @@ class Questions:
         shown: Any = None,
         dynamic: bool = True,
         since: Question | None = None,
+        unsure: bool = False,
     ) -> Report:
         """A question to a person, unless the very same was just closed, or another one asks it.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
-        `since` is what they agreed to before the tool asked for something else. Raises ToolError as
-        `current` does.
+        `since` is what they agreed to before the tool asked for something else; `unsure`: a run
+        before that was interrupted. Raises ToolError as `current` does.
         """
         hint = str(to_json(request.hint))
         schema, initial = filled_in(request)
@@ -95,7 +96,8 @@ class Questions:
         question = await self.current(tool, bound, told)
         if since is not None:
             changes = tuple(differences(since, question))
-            question = question.model_copy(update={"changes": changes, "returned": True})
+            told = {"changes": changes, "returned": not unsure}
+            question = question.model_copy(update=told)
         if gate.asked_already(self.held.story, self.call, question) is not None:
             return answered(gate.already(tool.name), self.context)
         closed = gate.closed_before(self.held.story, self.call, question)

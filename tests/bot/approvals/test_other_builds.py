@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from pydantic import Field, create_model
 
-from agents import ApprovalPolicy, Slot, ToolContext
+from agents import ApprovalPolicy, Slot, StoreUnavailable, ToolContext
 from bot.approvals.decide import decide
 from bot.approvals.request import Again
 from bot.slack.blocks.outcome import outcome
+from tests.agents.test_other_builds import Dying
 from tests.bot.approvals.samples import KEY, click, rules
 from tests.bot.approvals.test_again import Office
 
@@ -157,6 +158,33 @@ async def test_another_form(slot: Slot, till: Till):
     await office.serve()
     assert till.paid == [{"days": 3}]
     assert [each.status for each in await office.approvals()] == ["done", "done"]
+
+
+async def test_another_form_after_a_run_that_was_interrupted(till: Till):
+    """What may have happened is not said not to have run, neither to people nor to the model."""
+    slot = Dying()
+    office = Office(slot)
+    office.deploy(till.build("first"), effects="idempotent", require_confirmation=False)
+    await office.says("pay 500 yen")
+    await office.decides(values={"days": "5"})
+    slot.dying = True
+    with pytest.raises(StoreUnavailable):
+        await office.serve()
+    slot.dying = False
+    office.deploy(till.build("second", days=3), effects="idempotent", require_confirmation=False)
+    await office.serve()
+    first, second = await office.approvals()
+    assert (first.status, second.status, second.begun) == ("unknown", "pending", True)
+    await office.decides("reject")
+    await office.serve()
+    assert till.paid == [{"days": 5}]
+    said = [outcome(each) for each in await office.approvals()]
+    assert "whether it happened is not known" in said[0]
+    assert "It had been started before this was asked" in said[1]
+    view = await slot.read(KEY, parts=("events",))
+    assert view
+    [told] = view.events[-2].get_function_responses()
+    assert "did not run again, and whether it took effect before is not known" in str(told.response)
 
 
 async def test_no_means_no(slot: Slot, till: Till):
