@@ -5,12 +5,14 @@ Who is in a user group is Slack's to say: until somebody asks it may be any numb
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from pydantic import JsonValue
 
-from agents import ApprovalPolicy
+from agents import ApprovalPolicy, PayloadError, check_payload
 from bot.approvals.examples import examples
 from bot.approvals.resolve import Defaults, Members, NoApprovers, chosen, named, resolve
 from bot.approvals.terms import is_group, is_person
@@ -30,10 +32,11 @@ def counts(
     *,
     defaults: Defaults,
     roles: Mapping[str, Sequence[str]],
+    schemas: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> Iterator[Complaint]:
     """What more people are needed for than there are, by all policies of a tool together.
 
-    `roles` are the members of every name that is known.
+    `roles` are the members of every name that is known, `schemas` those of the tools' arguments.
     """
     bounded = defaults.longest is not None
     for tool, found in policies.items():
@@ -44,9 +47,19 @@ def counts(
                 endless = policy.expires is None and not ends
                 yield from _never(tool, policy) if endless else ()
         known = replace(defaults, groups=_behind(named(found, defaults), roles))
-        told = (_too_few(chosen(found, call), known, call=call) for call in examples(found))
+        calls = (call for call in examples(found) if _may_be(call, schemas[tool]))
+        told = (_too_few(chosen(found, call), known, call=call) for call in calls)
         if why := next(filter(None, told), ""):
             yield Complaint(f"The policy of {tool} is wrong: {why}.", refuse=True)
+
+
+def _may_be(call: dict[str, JsonValue], schemas: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a tool takes these among its arguments; a number between two is no whole one."""
+    for schema in schemas:
+        with suppress(PayloadError):
+            check_payload({**schema, "required": []}, call)
+            return True
+    return False
 
 
 def nobody(role: str, roles: Mapping[str, Sequence[str]]) -> bool:

@@ -60,7 +60,8 @@ def _named(schema: Schema, value: JsonValue, root: Schema) -> Iterator[str]:
 
 def _is_any_text(schema: Schema) -> bool:
     """Whether any text will do, the id of nobody as well."""
-    return schema.get("type") == "string" and schema.get("format") != "person"
+    bound = schema.keys() & {"enum", "const", "pattern"} or schema.get("format") == "person"
+    return schema.get("type") == "string" and not bound
 
 
 def _part(schema: Schema, name: str) -> Schema:

@@ -70,6 +70,7 @@ def book(
             policies,
             defaults=defaults,
             roles={**groups, **settings.approver_roles},
+            schemas={name: [tool.schema for tool in same] for name, same in tools.items()},
         ),
         *_unsafe(settings, policies, names=names),
     )

@@ -19,8 +19,9 @@ def seated(
 ) -> Approval | None:
     """The approval when each who is asked sees a card, or `MOST` more do; None when they all do.
 
-    `inside` are the members of its `channels`. Whoever is `gone`, or has voted, needs none. One
-    whose cards are all private has everybody's already.
+    Those who came in later, by an escalation or as heirs, always get one. `inside` are the members
+    of its `channels`. Whoever is `gone`, or has voted, needs none. One whose cards are all private
+    has everybody's already.
     """
     if not inside:
         return None
@@ -29,8 +30,12 @@ def seated(
     reached = {copy.channel for copy in approval.copies}.union(*inside.values())
     needless = reached.union(gone, voted(approval))
     absent = dict.fromkeys(each for each in told if is_person(each) and each not in needless)
-    room = max(0, MOST - sum(copy.private for copy in approval.copies))
-    seats = enumerate([*absent][:room], start=len(approval.copies))
+    came = {*approval.heirs, *(p for e in approval.escalations for p in (*e.people, *e.names))}
+    done = {*gone, *voted(approval)}
+    room = max(0, MOST - sum(copy.private and copy.channel not in done for copy in approval.copies))
+    first = [each for each in absent if each in came]
+    rest = [each for each in absent if each not in came]
+    seats = enumerate([*first, *rest[:room]], start=len(approval.copies))
     more = tuple(Copy.numbered(approval.id, number, person) for number, person in seats)
     changed = {"copies": (*approval.copies, *more), "rev": approval.rev + 1}
     return approval.model_copy(update=changed) if more else None

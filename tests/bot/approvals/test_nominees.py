@@ -1,6 +1,6 @@
 """A field for a person takes a person of this workspace, whoever Slack's picker offers besides."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field, create_model
@@ -48,6 +48,7 @@ def form(kind: Any, *default: Any) -> dict[str, Any]:
         pytest.param(tuple[Somebody, ...], ["UBO", "UAL"], ("UBO", "UAL"), id="so many"),
         pytest.param(Somebody | str, "the whole team", (), id="one, or any text"),
         pytest.param(Somebody | int, "UBO", ("UBO",), id="one, or a number"),
+        pytest.param(Literal["none"] | Somebody, "UBO", ("UBO",), id="one, or a word"),
         pytest.param(Task, {"owner": "UBO", "note": "UAL"}, ("UBO",), id="in a model"),
         pytest.param(list[Task], [{"owner": "UBO"}], ("UBO",), id="in models"),
         pytest.param(str, "UBO", (), id="a text"),

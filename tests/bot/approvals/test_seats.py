@@ -1,10 +1,12 @@
 """Who is asked and does not see the card in its channel gets one in a DM."""
 
+from typing import Any
+
 import pytest
 
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.policy import Person
-from bot.approvals.request import Approval, Copy
+from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.seats import MOST, channels, seated
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Vote
@@ -79,7 +81,36 @@ def test_so_many_get_a_card_of_their_own():
     after = seated(before, {"CBOSS": {"UBOSS"}}, gone=())
     assert after
     assert [copy.channel for copy in after.copies[1:]] == list(many[:MOST])
-    assert seated(after, {"CBOSS": {"UBOSS"}}, gone=many[:5]) is None
+    assert seated(after, {"CBOSS": {"UBOSS"}}, gone=()) is None
+    others = seated(after, {"CBOSS": {"UBOSS"}}, gone=many[:5])
+    assert others
+    assert [copy.channel for copy in others.copies[MOST + 1 :]] == list(many[MOST : MOST + 5])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param({"heirs": ("UHEIR",)}, id="as a default approver"),
+        pytest.param(
+            {"escalations": (Escalation(at=1, names=("UHEIR",)),), "escalated": 1}, id="by name"
+        ),
+        pytest.param(
+            {"escalations": (Escalation(at=1, names=("cfo",), people=("UHEIR",)),), "escalated": 1},
+            id="behind a role",
+        ),
+    ],
+)
+def test_who_comes_in_later_gets_a_card(changes: dict[str, Any]):
+    """However many have one already, and whatever became of these."""
+    many = tuple(f"U{number:03}" for number in range(30))
+    cards = [Copy.numbered("3-0", n, person) for n, person in enumerate(many[:MOST], start=1)]
+    before = asked(Policy(approvers=(*many, "UHEIR")), CHANNEL, *cards).model_copy(update=changes)
+    after = seated(before, {"CBOSS": set()}, gone=())
+    assert after
+    assert [copy.channel for copy in after.copies[MOST + 1 :]] == ["UHEIR"]
+    gone = seated(before, {"CBOSS": set()}, gone=many[:MOST])
+    assert gone
+    assert len(gone.copies) == MOST + 7
 
 
 def test_only_channels_are_looked_into():

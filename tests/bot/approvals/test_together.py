@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -191,3 +191,27 @@ def test_a_tier_about_what_a_tool_has_stays():
         ("UA",),
         ("cfo",),
     ]
+
+
+def ship(count: int, env: Literal["dev", "staging", "prod"]) -> str:
+    """Ship so many."""
+    return f"{count} {env}"
+
+
+@pytest.mark.parametrize(
+    ("own", "when"),
+    [
+        pytest.param({"count >= 2": TWO}, "count > 1", id="whole numbers"),
+        pytest.param(
+            {'env == "prod"': TWO, 'env == "staging"': TWO}, 'env != "dev"', id="all other members"
+        ),
+    ],
+)
+def test_a_call_that_the_tool_never_gets(own: dict[str, ApprovalPolicy], when: str):
+    """Nobody is refused a start for a number between two, or a member that there is not."""
+    told = json.dumps({"shop.ship": {"tiers": {when: {"quorum": 2}}}})
+    read = Settings.read(approvers=["U0AAAA"], approval_policies=told)
+    policy = ApprovalPolicy(approvers=("U0BBBB",), tiers=own)
+    tool = FunctionTool(ship, require_confirmation=True, approval=policy)
+    found = book(read, [Agent(name="shop", tools=[tool])])
+    assert [each.text for each in found.complaints if each.refuse] == []
