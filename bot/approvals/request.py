@@ -60,6 +60,8 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
 
 MOST_NAMES = 300
 """Names whose order is kept; those of a call that has more follow by the alphabet."""
+ORDER_LIMIT = 10_000
+"""Characters of all those names."""
 
 
 class Copy(Frozen):
@@ -251,9 +253,19 @@ def opened(
         run_for=run_for,
         run=run,
         turn=turn,
-        order=tuple(itertools.islice(dict.fromkeys(_paths(question.args)), MOST_NAMES)),
+        order=tuple(_ordered(question.args)),
         **question.model_dump(include={*Approval.model_fields}),
     )
+
+
+def _ordered(args: Mapping[str, JsonValue]) -> Iterator[str]:
+    """The names of arguments, then the paths inside them, as far as there is room for them."""
+    room = ORDER_LIMIT
+    named = dict.fromkeys((*args, *_paths(dict(args))))
+    for path in itertools.islice(named, MOST_NAMES):
+        if (room := room - len(path)) < 0:
+            return
+        yield path
 
 
 def _paths(value: JsonValue, path: str = "") -> Iterator[str]:

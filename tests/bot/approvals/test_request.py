@@ -4,10 +4,11 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
+from pydantic import JsonValue
 
 from agents import Question
 from bot.approvals.life import closed, is_over, lapse, overtaken, resume, voted
-from bot.approvals.request import MOVES, Approval, agreed, late, opened, repeats
+from bot.approvals.request import MOVES, ORDER_LIMIT, Approval, agreed, late, opened, repeats
 from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval
 
@@ -343,3 +344,24 @@ def test_only_a_pending_or_an_unknown_approval_can_be_closed():
         "expire": {"pending"},
         "cancel": {"pending", "unknown"},
     }
+
+
+def test_the_order_of_names_has_its_limits():
+    """However deep and wide arguments are, the record keeps the names that stand first, and few."""
+    deep: dict[str, JsonValue] = {f"leaf{n}": n for n in range(300)}
+    for n in range(60):
+        deep = {f"level{n}": deep}
+    args = {"deep": deep, "last": 1}
+    question = Question(call_id="2-0", tool="pay", agent="shop", args=args, hint="?")
+    found = opened(
+        "3-0",
+        question,
+        session="s",
+        requester="UASK",
+        policy=Policy(approvers=("UBOSS",)),
+        nonce="n",
+        now=1,
+        deadline=None,
+    )
+    assert found.order[:3] == ("deep", "last", "deep.level59")
+    assert sum(map(len, found.order)) <= ORDER_LIMIT
