@@ -18,7 +18,7 @@ LEASE = 1.0
 """Seconds; whoever is silent for longer has lost its sessions."""
 SETTLE = 0.4
 """Seconds between two looks for the traces of a body that was interrupted."""
-LIMITED = 1.0
+LIMITED = 2.0
 """Seconds for which Slack wants no more of a limited call."""
 PORTS: Mapping[str, type] = {
     "slot": RedisSlot,
