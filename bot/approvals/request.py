@@ -25,6 +25,7 @@ from bot.approvals.terms import (
     in_favour,
     is_person,
     newest,
+    reached,
     total,
 )
 
@@ -303,9 +304,14 @@ def differ(approval: Approval) -> bool:
 
 
 def voted(approval: Approval) -> frozenset[str]:
-    """Who has said what there is to say; who approved apart from others has to agree with them."""
-    agreed = () if differ(approval) else approving(approval.votes)
-    return frozenset((*(vote.person for vote in agreed), *against(approval)))
+    """Who has said what there is to say; who approved apart from others has to agree with them.
+
+    Approvals that are enough by now, since the rules were widened, wait for one to be given again.
+    """
+    agreed = approving(approval.votes)
+    again = differ(approval) or (agreed and reached(approval.policy, agreed))
+    said = () if again else (vote.person for vote in agreed)
+    return frozenset((*said, *against(approval)))
 
 
 def uncounted(approval: Approval) -> tuple[str, ...]:

@@ -104,6 +104,21 @@ def test_who_is_told_of_what_is_over(changes, who, names, found: bool):
     assert inbox([one], who, names=names, now=ASKED).decided == ((one,) if found else ())
 
 
+@pytest.mark.parametrize(
+    ("names", "waits"),
+    [
+        pytest.param(("cfo", "UBOSS"), {"UBOSS"}, id="who approved is enough by now"),
+        pytest.param(("cfo",), set(), id="they are not"),
+    ],
+)
+def test_it_waits_for_an_approval_to_be_given_again(names: tuple[str, ...], waits: set[str]):
+    """Rules that were widened after a vote are met by it only when its person says so once more."""
+    either = (Quota(names=names), Quota(names=("finance", "UBOSS"), count=2))
+    one = approval(policy=Policy(approvers=("UBOSS",), rules=(either,)), votes=(YES,))
+    found = {who for who in ("UBOSS",) if inbox([one], who, names=(), now=ASKED).waiting}
+    assert found == waits
+
+
 async def test_what_is_ones_own_is_found_among_many(store_url: str):
     """However much others were asked since, who may decide finds what waits, and its reference."""
     async with connect(store_url) as client:

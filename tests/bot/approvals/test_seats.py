@@ -17,6 +17,7 @@ CHANNEL = Copy(post="card:3-0:0", channel="CBOSS")
 OTHER = Copy(post="card:3-0:1", channel="COTHER")
 HOME = Copy(post="card:3-0:1", channel="C1", thread_ts="100.1")
 BOTH = Policy(approvers=("UBOSS", "UCFO"))
+TOGETHER = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
 NOTIFIED = Policy(approvers=("UBOSS", "UCFO"), notified=("UCFO", "UAUDIT"))
 NAMELESS = Policy(approvers=("UBOSS", "S0FIN"))
 SAID = (Vote(person="UCFO", confirmed=True, at=1),)
@@ -36,7 +37,7 @@ def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) ->
         pytest.param(
             asked(), {"CBOSS": {"UBOSS"}}, ("UCFO",), [], id="who may not decide any more"
         ),
-        pytest.param(asked(votes=SAID), {"CBOSS": {"UBOSS"}}, (), [], id="who has voted"),
+        pytest.param(asked(TOGETHER, votes=SAID), {"CBOSS": {"UBOSS"}}, (), [], id="who has voted"),
         pytest.param(
             asked(NOTIFIED), {"CBOSS": set()}, (), ["UCFO", "UAUDIT"], id="those who are told"
         ),
