@@ -32,6 +32,8 @@ from tests.bot.river import River
 
 LEASE = 300
 """Milliseconds that the first process has the session for."""
+LOOKS = (0.0, 0.3, 0.6, 3.0, 9.0)
+"""Seconds before each look; none is waited for any more once the post is stored."""
 
 
 class Still(Replies):
@@ -87,7 +89,7 @@ async def place(river: River) -> str:
 @pytest.mark.parametrize("when", ["before", "meanwhile", "after"])
 async def test_a_late_post_is_taken_back(river: River, monkeypatch, when: str):
     """It goes on before, while or after the next worker posts: there is one in the end."""
-    monkeypatch.setattr(courier, "LOOKS", (0.0, 0.3, 0.6))
+    monkeypatch.setattr(courier, "LOOKS", LOOKS)
     async with ClientSession() as http:
         client = web_client(river.slack.bot_token, api_url=river.slack.api_url, session=http)
         first, second = Still(client).stand(), Still(client).stand()
@@ -118,7 +120,7 @@ async def test_a_late_post_is_taken_back(river: River, monkeypatch, when: str):
 @pytest.mark.parametrize("when", ["before", "meanwhile", "after"])
 async def test_a_late_piece_is_taken_back(river: River, monkeypatch, when: str):
     """Of a long answer's second piece, too, there is one in the end, in its place."""
-    monkeypatch.setattr(courier, "LOOKS", (0.0, 0.3, 0.6))
+    monkeypatch.setattr(courier, "LOOKS", LOOKS)
     text = "\n".join(f"{number} {'word ' * 1_600}" for number in range(3))
     whole = [piece.text for piece in rendered(text)]
     async with ClientSession() as http:
