@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import math
 import time
 from dataclasses import replace
@@ -30,8 +31,8 @@ from tests.bot.owing import Desk, question
 from tests.bot.owing import answer as owing
 from tests.bot.river import River
 
-LEASE = 300
-"""Milliseconds that the first process has the session for."""
+LEASE = 30_000
+"""Milliseconds that the first process has the session for, unless it is told to stand still."""
 LOOKS = (0.0, 0.3, 0.6, 3.0, 9.0)
 """Seconds before each look; none is waited for any more once the post is stored."""
 
@@ -71,6 +72,24 @@ async def owed(river: River, replies: Replies, text: str = "hello") -> Debt:
     return debt
 
 
+async def stalled(
+    river: River, debt: Debt, replies: Still, *, piece: int = 0
+) -> asyncio.Task[None]:
+    """Pay up to a piece; the session is out of hand by then, which this process cannot know."""
+    pieces, courier = itertools.count(), debt._courier
+    known = courier._until
+
+    async def until() -> float:
+        there = await known()
+        return there if next(pieces) < piece else 0.0
+
+    courier._until = until
+    paying = asyncio.create_task(paid(debt))
+    await replies.begun.wait()
+    assert await river.slot.renew(river.key, debt.fence, lease=0)
+    return paying
+
+
 async def paid(debt: Debt) -> None:
     """Pay, as far as the session is in hand."""
     with contextlib.suppress(SessionConflict):
@@ -93,10 +112,8 @@ async def test_a_late_post_is_taken_back(river: River, monkeypatch, when: str):
     async with ClientSession() as http:
         client = web_client(river.slack.bot_token, api_url=river.slack.api_url, session=http)
         first, second = Still(client).stand(), Still(client).stand()
-        paying = asyncio.create_task(paid(await owed(river, first)))
-        await first.begun.wait()
+        paying = await stalled(river, await owed(river, first), first)
         if when == "before":
-            await asyncio.sleep(LEASE / 1000)
             first.go_on.set()
             await river.hears("hello")
         await river.index.send(river.index.ring(river.key))
@@ -126,10 +143,8 @@ async def test_a_late_piece_is_taken_back(river: River, monkeypatch, when: str):
     async with ClientSession() as http:
         client = web_client(river.slack.bot_token, api_url=river.slack.api_url, session=http)
         first, second = (Still(client).stand(at="o:1:0/1") for _ in range(2))
-        paying = asyncio.create_task(paid(await owed(river, first, text)))
-        await first.begun.wait()
+        paying = await stalled(river, await owed(river, first, text), first, piece=1)
         if when == "before":
-            await asyncio.sleep(LEASE / 1000)
             first.go_on.set()
             await river.hears(*whole[:2])
         await river.index.send(river.index.ring(river.key))
