@@ -145,7 +145,7 @@ class Detour:
             return told
         result = await self._courier.say(post.id, thread, pieces)
         if enough and isinstance(result, Uncertain):
-            return Refused(result.why, "operator", TRIED)
+            return Refused(result.why, TRIED)
         return result
 
     def _asker(self, post: Post) -> str:

@@ -390,7 +390,7 @@ class Debt:
         enough = self._tries.enough(self.key, post.id, now=time.monotonic())
         if not (enough and isinstance(result, Uncertain)):
             return result
-        refused = Refused(result.why, "operator", TRIED)
+        refused = Refused(result.why, TRIED)
         if kind_of(post) in UPDATES:
             logs.error("outbox.refused", post=post.id, code=refused.code, todo=TRIED)
             return Posted("")

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
@@ -33,7 +33,6 @@ LOST = (
 """What is met where an answer got lost; the last five where it is not what Slack answers: no
 object, no text, without end."""
 
-Audience = Literal["requester", "operator", "clicker"]
 Answer = Mapping[str, Any]
 Asked = Mapping[str, type]
 """What an answer has to hold: dotted paths, and what stands there."""
@@ -71,14 +70,13 @@ class Uncertain:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Slack will not take it: its code, who has to hear it, and a sentence for them.
+    """Slack will not take it: its code, and a sentence for whoever has to hear it.
 
     `detail` is what Slack says about our blocks, for the log. `method` is the one that this app may
     not use, empty where that is not why.
     """
 
     code: str
-    audience: Audience
     sentence: str
     detail: str = ""
     method: str = field(default="", compare=False)
@@ -251,19 +249,19 @@ def _refused(code: str, data: Answer, *, method: str) -> Refused:
         "; ".join(map(str, cast("list[object]", messages))) if _is_there(messages, list) else ""
     )
     if code in _EXPIRED or (code == "invalid_arguments" and "trigger" in detail):
-        return Refused(code, "clicker", "That took too long; please click again.", detail)
+        return Refused(code, "That took too long; please click again.", detail)
     if code in _NO_PLACE:
-        return Refused(code, "requester", _NO_PLACE[code], detail)
+        return Refused(code, _NO_PLACE[code], detail)
     if code.startswith("restricted_action"):
-        return Refused(code, "requester", "I am not allowed to post in that channel.", detail)
+        return Refused(code, "I am not allowed to post in that channel.", detail)
     if code in _OF_METHOD:
         why = f"may not use {method}: {code}"
-        if code == "missing_scope":
-            why = f"lacks the scope {data.get('needed')} for {method}"
-        return Refused(code, "operator", f"The app {why}.", detail, method)
+        if needed := text_of(data.get("needed")):
+            why = f"lacks the scope {needed} for {method}"
+        return Refused(code, f"The app {why}.", detail, method)
     if code in _OF_APP:
-        return Refused(code, "operator", f"Slack takes nothing from this app: {code}.", detail)
-    return Refused(code, "operator", f"Slack refused: {code}.", detail)
+        return Refused(code, f"Slack takes nothing from this app: {code}.", detail)
+    return Refused(code, f"Slack refused: {code}.", detail)
 
 
 def _seconds(headers: Mapping[str, str]) -> float:

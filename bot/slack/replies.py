@@ -173,7 +173,7 @@ class Replies:
             return Uncertain(type(error).__name__)
         if answer.status_code == 200:
             return Posted("")
-        return Refused(f"http_{answer.status_code}", "operator", "The answer came too late.")
+        return Refused(f"http_{answer.status_code}", "The answer came too late.")
 
     async def open_view(self, trigger: str, view: Block) -> Result:
         """Open a modal; a trigger lives three seconds and works once."""

@@ -115,10 +115,10 @@ async def test_what_slack_goes_on_saying_is_believed(desk: Desk, code: str, trie
 @pytest.mark.parametrize("code", STRANGE)
 def test_what_is_strange(code: str):
     """Only what this release has never heard of."""
-    assert Refused(code, "operator", "").strange
+    assert Refused(code, "").strange
 
 
 @pytest.mark.parametrize("code", [*FINAL, "message_not_found", "token_revoked", "missing_scope"])
 def test_what_is_known(code: str):
     """What Slack is known to refuse for good, or for as long as nobody mends something."""
-    assert not Refused(code, "operator", "").strange
+    assert not Refused(code, "").strange

@@ -76,26 +76,28 @@ async def test_nothing_is_sent_from_a_moment_on(slack: LocalSlack, replies: Repl
 
 
 @pytest.mark.parametrize(
-    ("error", "audience"),
+    ("error", "sentence"),
     [
-        ("channel_not_found", "requester"),
-        ("is_archived", "requester"),
-        ("user_disabled", "requester"),
-        ("restricted_action_thread_only_channel", "requester"),
-        ("missing_scope", "operator"),
-        ("token_revoked", "operator"),
-        ("expired_trigger_id", "clicker"),
+        ("channel_not_found", "I cannot see that channel; please invite me to it."),
+        ("is_archived", "That channel is archived."),
+        ("user_disabled", "That person's account is deactivated."),
+        (
+            "restricted_action_thread_only_channel",
+            "I am not allowed to post in that channel.",
+        ),
+        ("missing_scope", "The app may not use chat.postMessage: missing_scope."),
+        ("token_revoked", "Slack takes nothing from this app: token_revoked."),
+        ("expired_trigger_id", "That took too long; please click again."),
     ],
 )
 async def test_what_slack_refuses(
-    slack: LocalSlack, replies: Replies, error: str, audience: str
+    slack: LocalSlack, replies: Replies, error: str, sentence: str
 ) -> None:
-    """A refusal says who has to hear it, in a sentence for them."""
+    """A refusal says why in a sentence for whoever has to hear it."""
     slack.fail("chat.postMessage", "refused", error=error)
     refused = await replies.post(Thread(general(slack)), HELLO, id="o:1")
     assert isinstance(refused, Refused)
-    assert (refused.code, refused.audience) == (error, audience)
-    assert refused.sentence.endswith(".")
+    assert (refused.code, refused.sentence) == (error, sentence)
     assert not refused.gone
 
 
