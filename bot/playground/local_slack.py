@@ -192,7 +192,7 @@ class LocalSlack(Seats):
         """Every change from now on: {"kind": …} and what it is about, never a text."""
         return self.feed.follow()
 
-    async def wait_for(self, predicate: Callable[[], T | None], *, timeout: float = 5.0) -> T:  # noqa: ASYNC109 - as asyncio.wait_for
+    async def wait_for(self, predicate: Callable[[], T | None], *, timeout: float = 30.0) -> T:  # noqa: ASYNC109 - as asyncio.wait_for
         """Wait until something holds, looking again at each change; what it was is returned.
 
         TimeoutError tells what is there instead.

@@ -28,8 +28,6 @@ from bot.tickets.local import LocalTickets
 OpenTickets = Callable[[str], AbstractAsyncContextManager[LocalTickets]]
 """Opens the ticket system in the store at an address."""
 
-PATIENCE = 8.0
-"""Seconds for a thing to happen before the story counts as failed."""
 WIDTH = 100
 
 
@@ -135,7 +133,7 @@ class Stage:
     async def seen(self, what: str, look: Callable[[], JsonObject | None]) -> JsonObject:
         """Wait for something to be there."""
         try:
-            return await self.slack.wait_for(look, timeout=PATIENCE)
+            return await self.slack.wait_for(look)
         except TimeoutError as error:
             raise WentWrong(f"expected: {what}\nseen: {error}") from None
 

@@ -177,7 +177,7 @@ async def test_nobody_answers_in_time(open_office: Opening):
     """An unanswered question expires: the card says so, the call never runs, a click is told."""
     office = await open_office(approval_ttl="1s")
     thread, card = await asked(office)
-    await office.slack.wait_for(lambda: "Expired" in full_text(office.now(card)), timeout=10)
+    await office.slack.wait_for(lambda: "Expired" in full_text(office.now(card)))
     await office.slack.click("max", card, "approve")
     await office.note("max", "expired")
     await office.answer(thread, "nobody answered in time")

@@ -19,7 +19,6 @@ from tests.stories.office import Message, Office
 
 ASKED = "Open a high urgency ticket: the printer on floor two is on fire"
 SOON = timedelta(milliseconds=20)
-PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -46,12 +45,12 @@ async def opened(office: Office, tickets: LocalTickets) -> tuple[str, Ticket, Me
 async def said(office: Office, thread: str, words: str) -> Message:
     """The newest message of the bot with these words, once it is there."""
     look = partial(office.heard, thread, words, where="support")
-    return await office.slack.wait_for(look, timeout=PATIENCE)  # pyright: ignore[reportReturnType] - never None
+    return await office.slack.wait_for(look)  # pyright: ignore[reportReturnType] - never None
 
 
 async def reads(office: Office, line: Message, words: str) -> None:
     """Wait until a message reads so."""
-    await office.slack.wait_for(lambda: words in office.now(line)["text"], timeout=PATIENCE)
+    await office.slack.wait_for(lambda: words in office.now(line)["text"])
 
 
 def heard(office: Office, thread: str, words: str) -> int:

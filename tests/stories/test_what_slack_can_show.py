@@ -101,7 +101,7 @@ async def test_more_requests_than_a_list_can_show(open_office: Opening):
     replies = [[call("ping", host=f"h{n}") for n in range(30)], "Done."]
     office = await open_office(agents=scripted(gated(hosts.ping), replies=replies))
     await office.ask("ping all")
-    await office.slack.wait_for(lambda: len(office.slack.messages("approvals")) == 30, timeout=20)
+    await office.slack.wait_for(lambda: len(office.slack.messages("approvals")) == 30)
     await office.slack.command("max", "expenses", "/approvals")
     listed = full_text(await office.note("max", "Waits", where="expenses"))
     shown = listed.count("`") // 2
@@ -183,8 +183,7 @@ async def test_slack_takes_it_later(open_office: Opening):
     office.slack.fail("chat.postMessage", "ratelimited", seconds=1, times=1)
     thread = await office.ask(HOTEL)
     card = await office.slack.wait_for(
-        lambda: next((m for m in office.slack.messages("approvals") if buttons(m)), None),
-        timeout=15,
+        lambda: next((m for m in office.slack.messages("approvals") if buttons(m)), None)
     )
     assert office.amounts() == []
     await office.slack.click("max", card, "approve")
