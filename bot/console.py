@@ -19,7 +19,7 @@ from agents import SessionKey, Slot
 from bot import lines
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, leading
 from bot.approvals.ruling import Ruling, acts, rule
 from bot.approvals.verify import main as verified
 from bot.approvals.wording import demands
@@ -29,6 +29,7 @@ from bot.secrets import MASK, covered
 from bot.settings import Settings
 from bot.slack.blocks.arguments import depends_on
 from bot.slack.blocks.concealed import HIDDEN, concealed, difference
+from bot.slack.blocks.takes import once_more
 from bot.slack.text import visible
 from bot.turns import Saved
 
@@ -151,6 +152,9 @@ async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     _none(found)
     for each in found:
         waits = "" if each.decided_by else demands(each.policy, list)
+        if again := once_more(each):
+            so_far = ", ".join(vote.person for vote in leading(each))
+            waits += f"; so far {so_far}, {again}"
         who = each.decided_by or ", ".join(each.policy.approvers)
         call = f"{each.agent}.{each.tool} {each.requester}"
         told = f"{each.reference} {each.status:9} {call} {who}{waits and f' ({waits})'}"

@@ -293,8 +293,21 @@ def agreed(approval: Approval, payload: dict[str, JsonValue] | None) -> tuple[st
 
 def leading(approval: Approval) -> tuple[Vote, ...]:
     """The largest group of votes that approve with the same values."""
-    groups = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
-    return max(groups, key=len, default=())
+    return enough(approval) or max(_alike(approval), key=len, default=())
+
+
+def enough(approval: Approval) -> tuple[Vote, ...]:
+    """Equal approvals that suffice by now, since the rules were widened after them; else none.
+
+    They were given where more had to agree, so they decide only once one of them is given again.
+    """
+    found = (votes for votes in _alike(approval) if reached(approval.policy, votes))
+    return next(found, ()) if approval.status == "pending" else ()
+
+
+def _alike(approval: Approval) -> list[tuple[Vote, ...]]:
+    """The votes that approve, together with those of the same values."""
+    return [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
 
 
 def differ(approval: Approval) -> bool:
@@ -306,11 +319,10 @@ def differ(approval: Approval) -> bool:
 def voted(approval: Approval) -> frozenset[str]:
     """Who has said what there is to say; who approved apart from others has to agree with them.
 
-    Approvals that are enough by now, since the rules were widened, wait for one to be given again.
+    Approvals that are `enough` by now wait for one of them to be given again.
     """
-    agreed = approving(approval.votes)
-    again = differ(approval) or (agreed and reached(approval.policy, agreed))
-    said = () if again else (vote.person for vote in agreed)
+    again = differ(approval) or enough(approval)
+    said = () if again else (vote.person for vote in approving(approval.votes))
     return frozenset((*said, *against(approval)))
 
 

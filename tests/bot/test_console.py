@@ -22,11 +22,12 @@ from bot.approvals.anchor import anchor
 from bot.approvals.board import listed
 from bot.approvals.request import Approval
 from bot.approvals.ruling import Ruling, rule
-from bot.approvals.terms import Policy, Quota
+from bot.approvals.terms import Policy, Quota, Vote
 from bot.cli import main, parser
 from bot.console import SAVING
 from bot.index import Index
 from bot.index.lists import SEEN
+from bot.slack.blocks.takes import ENOUGH
 from tests.agents.slot.pair import pair
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
@@ -147,6 +148,16 @@ async def test_a_list_says_who_has_to_agree(desk, typed: Typed, policy, status, 
     _, told = await typed("approvals", "list")
     [line] = [each for each in told.splitlines() if each.startswith(other.reference)]
     assert line.endswith(f" UASK {words}")
+
+
+async def test_a_list_says_that_an_approval_has_to_be_given_again(desk, typed: Typed):
+    """Where the rules were widened after it, it is enough and decided nothing all the same."""
+    slot, index, _ = desk
+    rule = (Quota(names=("cfo", "UA")), Quota(names=("UA", "UB"), count=2))
+    vote = Vote(person="UA", confirmed=True, at=1)
+    policy = Policy(approvers=("UA", "UB"), rules=(rule,))
+    await index.send(listed(index.lists, await put(slot, id="4-0", policy=policy, votes=(vote,))))
+    assert f"; so far UA, {ENOUGH})" in (await typed("approvals", "list"))[1]
 
 
 HIDDEN_SIGNS = "\u202egro.live\u202c \u200b \x9b2J p\u0430ypal"

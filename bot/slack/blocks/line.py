@@ -21,6 +21,7 @@ from bot.slack.blocks.rendered import (
     quietly,
     small,
 )
+from bot.slack.blocks.takes import once_more
 from bot.slack.text import cut, escaped, titled, visible
 
 CALL_LIMIT = 200
@@ -49,11 +50,11 @@ def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str]
     elif kind == "escalation" and approval.escalated:
         latest = approval.escalations[approval.escalated - 1]
         names = mentions(people or latest.people or latest.names)
-        told = f"{names} may decide this as well now{until}."
+        told = f"{names} may decide this as well now{until}.{_enough(approval)}"
     elif kind == "succession" and approval.heirs:
         names = mentions(people or approval.heirs)
         told = f"Too few of those who were asked may still decide: {names}"
-        told = f"{told} may decide this as well now{until}."
+        told = f"{told} may decide this as well now{until}.{_enough(approval)}"
     elif kind == "superseded":
         people = mentions(tuple(newest(approval.votes)))
         told = f"{people}: this was asked again, and what you said here is not counted there."
@@ -66,12 +67,19 @@ def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str]
 def _reminder(approval: Approval, until: str) -> str:
     """That it still waits, for those who are told about it."""
     people = mentions(waited_for(approval)) if waited_for(approval) else ""
-    if differ(approval):
+    if differ(approval) and not once_more(approval):
         count = total(approval.policy, leading(approval))
         told = f"the values that were entered differ, and {count} have to enter the same{until}."
         return f"{people}: {told}" if people else f"{told[0].upper()}{told[1:]}"
-    told = f"his still waits for a decision{until}."
+    told = f"his still waits for a decision{until}.{_enough(approval)}"
     return f"{people}: t{told}" if people else f"T{told}"
+
+
+def _enough(approval: Approval) -> str:
+    """A sentence for those whose approvals are enough by now; empty where more are needed."""
+    again = once_more(approval)
+    who = mentions([vote.person for vote in leading(approval)])
+    return f" So far approved by {who}, {again}." if again else ""
 
 
 def waited_for(approval: Approval) -> tuple[str, ...]:
@@ -140,9 +148,11 @@ def _has_name(each: str, name: Callable[[str], str]) -> bool:
 def _so_far(approval: Approval) -> Iterator[str]:
     """How many of them have agreed, where more than one has to, and until when they may."""
     votes = leading(approval)
-    if needed(approval.policy, votes) > 1:
+    again = once_more(approval)
+    if again or needed(approval.policy, votes) > 1:
         apart = " with the same values, others with others" if differ(approval) else ""
-        yield f"{len(votes)} of {total(approval.policy, votes)} have approved{apart}"
+        told = f"{len(votes)} of {total(approval.policy, votes)} have approved{apart}"
+        yield f"{told}, {again}" if again else told
     if approval.deadline:
         yield f"until {moment(approval.deadline)}"
 

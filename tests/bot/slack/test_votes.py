@@ -4,18 +4,22 @@ from typing import Any
 
 import pytest
 
+from bot.approvals.board import Inbox
 from bot.approvals.decision import told, weigh
 from bot.approvals.kin import ALONE
 from bot.approvals.life import resume, voted
 from bot.approvals.policy import Person
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Escalation
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
+from bot.slack.blocks import views
 from bot.slack.blocks.card import DIFFER, around
+from bot.slack.blocks.lists import home_view
+from bot.slack.blocks.takes import ENOUGH
 from bot.slack.validate import message_problems
 from tests.bot.approvals.samples import click
 from tests.bot.slack.samples import ANA, MAX, MIA, NOW, TEAM, approval
-from tests.bot.slack.test_blocks import shown
+from tests.bot.slack.test_blocks import CLICK, shown
 
 BEN = "U0BEN"
 DAYS = {"properties": {"days": {"type": "integer"}}, "required": ["days"]}
@@ -200,6 +204,38 @@ def test_what_is_pending_is_not_complete(policy, vote, words):
     assert record.status == "pending"
     assert words in told(record).sentence
     assert f"{words} have approved" in blocks.asked(record, now=NOW).text
+
+
+INSTEAD = EITHER.widened((MAX,), (MAX,))
+FORMS: dict[str, Any] = {"payload_schema": DAYS, "form": ("days",)}
+
+
+@pytest.mark.parametrize(
+    ("policy", "votes", "told_so"),
+    [
+        pytest.param(INSTEAD, (standing(MAX, "finance"),), True, id="who stands in for others"),
+        pytest.param(INSTEAD, (standing(MIA, "finance"),), False, id="somebody else"),
+        pytest.param(
+            INSTEAD, (yes(MIA, days=1), yes(MAX, days=2)), True, id="among values that differ"
+        ),
+        pytest.param(BOTH.widened((MIA,), (MIA,)), (yes(MIA),), True, id="now for both rules"),
+    ],
+)
+def test_approvals_that_are_enough_by_now_are_asked_for_once_more(policy, votes, told_so: bool):
+    """Who agreed when others had to as well decides alone by a click of then, everywhere alike."""
+    record = approval(policy=policy, votes=votes, **FORMS)
+    escalated = Escalation(at=NOW, names=(MAX,), people=(MAX,))
+    widened = record.model_copy(
+        update={"heirs": (MAX,), "escalations": (escalated,), "escalated": 1}
+    )
+    shown_to_all = [
+        shown(blocks.card(record, now=NOW)),
+        shown(blocks.asked(record, now=NOW)),
+        *(blocks.prompt(widened, kind=k).text for k in ("reminder", "succession", "escalation")),
+        str(home_view(Inbox(waiting=(record,)))),
+        str(views.everything_view(record, CLICK, around=around(record, ALONE))),
+    ]
+    assert {ENOUGH in told for told in shown_to_all} == {told_so}
 
 
 @pytest.mark.parametrize(
