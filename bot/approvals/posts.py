@@ -71,15 +71,11 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
     if after.escalated > before.escalated:
         made.append(("escalation", f"e{after.escalated}"))
     people = {"escalation": [*_come_in(after.escalations[before.escalated : after.escalated])]}
-    under = tuple(
-        Post(
-            id=f"{copy.post}@{mark}",
-            body={"kind": kind, "approval": after.id, "people": [*people.get(kind, ())]},
-            after=copy.post,
-        )
+    under = [
+        post
         for kind, mark in made
-        for copy in before.copies
-    )
+        for post in _under(before, kind, mark=mark, people=[*people.get(kind, ())])
+    ]
     if after.heirs != before.heirs:
         under += _inherited(before, after)
     if after.why == "superseded" and before.votes:
@@ -92,10 +88,9 @@ def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
     named = (name for name in after.heirs if is_person(name) and name not in before.heirs)
     more = (person for person in after.policy.approvers if person not in before.policy.approvers)
     people: list[JsonValue] = [*dict.fromkeys((*named, *more))]
-    body = {"kind": "succession", "approval": after.id, "people": people}
-    there = [c for c in before.copies if not is_person(c.channel) or _asked(after, c.channel)]
-    mark = f"h{after.rev}"
-    return tuple(Post(id=f"{c.post}@{mark}", body={**body}, after=c.post) for c in there)
+    asked = after.policy.approvers
+    there = [c for c in before.copies if not is_person(c.channel) or c.channel in asked]
+    return _under(after, "succession", mark=f"h{after.rev}", copies=there, people=people)
 
 
 def _come_in(escalations: Iterable[Escalation]) -> Iterable[str]:
@@ -104,18 +99,10 @@ def _come_in(escalations: Iterable[Escalation]) -> Iterable[str]:
     return dict.fromkeys(found)
 
 
-def _asked(approval: Approval, person: str) -> bool:
-    return person in approval.policy.approvers
-
-
 def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:
     """Under each card that is elsewhere: that somebody wrote where it was asked. Once."""
-    body = {"kind": "moved_on", "approval": approval.id, "by": by}
-    return tuple(
-        Post(id=f"{copy.post}@moved", body={**body}, after=copy.post)
-        for copy in approval.copies
-        if not copy.thread_ts
-    )
+    elsewhere = [copy for copy in approval.copies if not copy.thread_ts]
+    return _under(approval, "moved_on", mark="moved", copies=elsewhere, by=by)
 
 
 def edited(approval: Approval, *, at: str) -> tuple[Post, ...]:
@@ -123,11 +110,8 @@ def edited(approval: Approval, *, at: str) -> tuple[Post, ...]:
 
     Processes from before there was a word for it tell that the requester wrote.
     """
-    body = {"kind": "moved_on", "approval": approval.id, "by": approval.requester, "edited": True}
-    return tuple(
-        Post(id=f"{copy.post}@edited{at}", body={**body}, after=copy.post)
-        for copy in approval.copies
-    )
+    by = approval.requester
+    return _under(approval, "moved_on", mark=f"edited{at}", by=by, edited=True)
 
 
 def ruled(approval: Approval) -> tuple[Post, ...]:
@@ -135,11 +119,18 @@ def ruled(approval: Approval) -> tuple[Post, ...]:
     return _under(approval, "ruling", mark="ruled")
 
 
-def _under(approval: Approval, kind: str, *, mark: str) -> tuple[Post, ...]:
-    body = {"kind": kind, "approval": approval.id}
-    return tuple(
-        Post(id=f"{copy.post}@{mark}", body={**body}, after=copy.post) for copy in approval.copies
-    )
+def _under(
+    approval: Approval,
+    kind: str,
+    *,
+    mark: str,
+    copies: Iterable[Copy] | None = None,
+    **told: JsonValue,
+) -> tuple[Post, ...]:
+    """A line of that kind under each card, or under these `copies` of it only."""
+    body = {"kind": kind, "approval": approval.id, **told}
+    cards = approval.copies if copies is None else copies
+    return tuple(Post(id=f"{c.post}@{mark}", body={**body}, after=c.post) for c in cards)
 
 
 def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
