@@ -213,7 +213,6 @@ class Story:
                 branch=event.branch,
                 version=event.version,
                 long_running=function_call.id in long_running,
-                responses=[],
             )
             self.calls[call.id] = self.unsettled[call.id] = self.open[call.id] = call
 

@@ -69,11 +69,9 @@ async def decide(
             continue
         now, head = view.now, view.audit_head
         elsewhere = is_elsewhere(approval, decision.card, view.places)
-        foreign = elsewhere or not decision.button.fits(approval)
-        answer = (
-            replace(UNKNOWN, approval=approval)
-            if foreign
-            else await _weighed(
+        answer: Approval | Outcome = replace(UNKNOWN, approval=approval)
+        if decision.button.fits(approval) and not elsewhere:
+            answer = await _weighed(
                 approval,
                 decision,
                 now=now,
@@ -82,7 +80,6 @@ async def decide(
                 shows_all=shows_all,
                 who_is=who_is,
             )
-        )
         if isinstance(answer, Outcome):
             declined = await _declined(
                 slot, key, decision, answer=answer, now=now, head=head, index=index
