@@ -8,8 +8,9 @@ for by its metadata before it is made a second time.
 import asyncio
 import math
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, cast
 from uuid import NAMESPACE_URL, uuid5
 
@@ -290,26 +291,16 @@ class Replies:
 
     async def channels(self) -> Mapping[str, str] | Retry | Uncertain | Refused:
         """The ids of the channels we can see, by name."""
-        found: dict[str, str] = {}
-        cursor = ""
-        while True:
-            read = await self._answered(
-                self._client.conversations_list(
-                    types="public_channel,private_channel",
-                    exclude_archived=True,
-                    limit=1000,
-                    cursor=cursor or None,
-                ),
-                asked={"channels": list},
-            )
-            if not isinstance(read, Mapping):
-                return read
-            for each in objects(read["channels"]):
-                if (name := text_of(each.get("name"))) and (id_ := text_of(each.get("id"))):
-                    found[name] = id_
-            cursor = text_of(inside(read, "response_metadata.next_cursor"))
-            if not cursor:
-                return found
+        listed = partial(
+            self._client.conversations_list,
+            types="public_channel,private_channel",
+            exclude_archived=True,
+        )
+        found = await self._paged(listed, "channels")
+        if not isinstance(found, list):
+            return found
+        named = ((text_of(each.get("name")), text_of(each.get("id"))) for each in objects(found))
+        return {name: id_ for name, id_ in named if name and id_}
 
     async def user(self, person: str) -> Answer | Retry | Uncertain | Refused:
         """What Slack knows about a person: the `user` of users.info."""
@@ -328,22 +319,26 @@ class Replies:
 
     async def members(self, channel: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
         """The ids of the people in a channel, of a huge one the first `PAGES` thousand."""
-        found: list[str] = []
-        cursor = ""
-        for _ in range(PAGES):
-            read = await self._answered(
-                self._client.conversations_members(
-                    channel=channel, limit=1000, cursor=cursor or None
-                ),
-                asked={"members": list},
-            )
+        listed = partial(self._client.conversations_members, channel=channel)
+        found = await self._paged(listed, "members", most=PAGES)
+        return tuple(map(str, found)) if isinstance(found, list) else found
+
+    async def _paged(
+        self, page: Callable[..., Coroutine[Any, Any, Any]], key: str, *, most: float = math.inf
+    ) -> list[object] | Retry | Uncertain | Refused:
+        """What stands under `key` on all pages, or on the first so many of them."""
+        found: list[object] = []
+        cursor, pages = "", 0
+        while pages < most:
+            call = page(limit=1000, cursor=cursor or None)
+            read = await self._answered(call, asked={key: list})
             if not isinstance(read, Mapping):
                 return read
-            found += map(str, cast("list[object]", read["members"]))
-            cursor = text_of(inside(read, "response_metadata.next_cursor"))
+            found += cast("list[object]", read[key])
+            cursor, pages = text_of(inside(read, "response_metadata.next_cursor")), pages + 1
             if not cursor:
                 break
-        return tuple(found)
+        return found
 
     async def _post(
         self,
