@@ -51,18 +51,11 @@ def root(anchor: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def verify(
-    lines: Iterable[str],
-    *,
-    anchors: Mapping[str, str] | None = None,
-    roots: Iterable[str] = (),
-    now: float = 0,
-) -> Verdict:
+def verify(lines: Iterable[str], *, roots: Iterable[str] = (), now: float = 0) -> Verdict:
     """Check exported lines, of one or many sessions.
 
-    `anchors` are heads that were noted before: each has to be in its session's chain. `roots` were
-    noted elsewhere: each has to be that of an anchor in the export. At `now` (milliseconds) a
-    session may be gone if its anchor says that it was not kept any longer.
+    `roots` were noted elsewhere: each has to be that of an anchor in the export. At `now`
+    (milliseconds) a session may be gone if its anchor says that it was not kept any longer.
     """
     verdict = Verdict()
     seen: dict[str, set[str]] = {}
@@ -82,7 +75,6 @@ def verify(
     sure = max((n for n, each in enumerate(made, start=1) if each["root"] in wanted), default=0)
     verdict.findings += _missing(made[:sure], seen, now=now)
     verdict.findings += _missing(made[sure:], seen, now=now)
-    verdict.findings += _missing([{"heads": anchors or {}, "lapses": {}}], seen, now=now)
     missing = (each for each in wanted if each not in verdict.roots)
     verdict.findings += [Finding(0, "", f"no anchor has the noted root {each}") for each in missing]
     return verdict

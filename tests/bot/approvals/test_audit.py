@@ -133,16 +133,6 @@ async def test_moved_lines_are_found(change):
     assert verify(change(lines)).findings
 
 
-async def test_a_cut_end_is_found_with_an_anchor():
-    """Entries missing at the end are found by a head that was noted before."""
-    lines = await exported(MemorySlot(), rounds=2)
-    noted = verify(lines).heads
-    grown = verify([*lines], anchors=noted)
-    cut = verify(lines[:-1], anchors=noted)
-    assert (grown.findings, [f.line for f in cut.findings]) == ([], [0])
-    assert verify([], anchors=noted).findings[0].session == SESSION
-
-
 async def test_the_command(tmp_path, capsys):
     """The verifier runs on a file, prints what it finds, and fails when that is anything."""
     lines = await exported(MemorySlot())
