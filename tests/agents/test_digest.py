@@ -83,7 +83,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(JSON, JSON)
 def test_canonical_is_faithful(one: Any, two: Any):
     """The text reads back to the value, through a store too, and tells two values apart."""

@@ -178,7 +178,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(JSON)
 def test_json_stays_as_it_is(value: Any):
     """JSON is its own JSON form, and a copy."""

@@ -1,7 +1,7 @@
 """Numbers as people type them in every country: one number each, or a question which one."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.runtime.errors import PayloadError
@@ -176,7 +176,6 @@ def test_where_anything_is_taken_it_stays_what_was_typed():
     assert check(schema, {"x": "1.5"}) == {"x": 1.5}
 
 
-@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False, places=3) | st.integers())
 def test_a_number_as_it_is_written_here_is_read_as_itself(number: object):
     """What a form begins with comes back as it was; a decimal that was taken is taken again."""
@@ -188,7 +187,6 @@ def test_a_number_as_it_is_written_here_is_read_as_itself(number: object):
     assert scalar(schema, taken) == taken
 
 
-@settings(deadline=None)
 @given(st.text(alphabet="0123456789.,' -+e_%$", max_size=12))
 def test_no_text_is_read_as_another_number(text: str):
     """Every digit of what was typed is in what is read, in their order, and nothing else is."""

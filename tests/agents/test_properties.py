@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 from google.genai import types
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents import (
@@ -186,14 +186,7 @@ def plain(event: Event) -> dict[str, Any]:
     return event.model_dump(mode="json", exclude={"timestamp"}, exclude_none=True)
 
 
-def quick(examples: int) -> settings:
-    """So many examples, whatever they cost."""
-    return settings(
-        max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-    )
-
-
-@quick(60)
+@settings(max_examples=60)
 @given(script=st.lists(replies, max_size=10), made=st.lists(moves, max_size=8))
 def test_nothing_runs_without_permission_or_twice(script, made):
     """Each body starts once for each permission, after it, and only what was agreed to."""
@@ -210,7 +203,7 @@ def test_nothing_runs_without_permission_or_twice(script, made):
     assert not any(event.error_code for event in events)
 
 
-@quick(40)
+@settings(max_examples=40)
 @given(script=st.lists(replies, max_size=8), made=st.lists(moves, max_size=6))
 def test_a_cut_changes_nothing(script, made):
     """A run that dies after every commit and goes on from the stored events does the very same."""
@@ -221,7 +214,7 @@ def test_a_cut_changes_nothing(script, made):
         assert (found, other.bodies.ran) == (expected, whole.bodies.ran)
 
 
-@quick(40)
+@settings(max_examples=40)
 @given(script=st.lists(replies, max_size=8), made=st.lists(moves, max_size=6))
 def test_reading_on_is_reading_anew(script, made):
     """A story that grows event by event is shown like one that is folded at once."""

@@ -421,7 +421,7 @@ ODD = ["9" * 400, "1.2.3.4", "31.02.", "99/99/9999", "25pm", "½", "\x00", "> x\
         max_size=3,
     ),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 async def test_whatever_is_said_its_calls_fit_the_tools(name: str, said: list[list[str]]) -> None:
     """No sentence makes it fail, call what is not offered, or send arguments a tool refuses."""
     answer = await talked(AGENTS[name], *(" ".join(words) for words in said))

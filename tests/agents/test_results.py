@@ -193,7 +193,7 @@ ANY = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(ANY)
 def test_whatever_is_returned_can_be_stored(value: Any):
     """Every value becomes JSON that reads back as it was shown."""

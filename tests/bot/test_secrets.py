@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.secrets import covered, kind_of, masked, named_secrets
@@ -238,7 +238,6 @@ def test_a_value_is_masked_by_what_it_stands_under(value: Any, told: Any):
     assert bool(named) is (told != value and "***" not in told)
 
 
-@settings(deadline=None)
 @given(st.recursive(st.none() | st.booleans() | st.text(), st.lists))
 def test_a_value_without_names_keeps_its_shape(value: Any):
     """Masking makes no other value of one, and what it made it leaves as it is."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import Redis
 from redis.asyncio import RedisCluster
@@ -43,7 +43,7 @@ def _sha256_script() -> str:
     return f"#!lua\n{body}\nreturn sha256(ARGV[1])"
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(text=st.binary(max_size=300))
 @pytest.mark.parametrize("times", [pytest.param(1, id="once"), pytest.param(60, id="repeated")])
 def test_sha256(store_server: str, times: int, text: bytes) -> None:

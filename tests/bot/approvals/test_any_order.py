@@ -37,7 +37,7 @@ def played(quorum: int, clicks, *, schema: bool) -> list[Approval]:
     return records
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(1, 4), st.lists(CLICKS, max_size=15), st.booleans())
 def test_one_outcome_and_an_exact_quorum(quorum, clicks, schema):
     """There is at most one outcome, never with fewer than N people, and nothing after it."""
@@ -54,7 +54,7 @@ def test_one_outcome_and_an_exact_quorum(quorum, clicks, schema):
     assert (last.status == "rejected") == any(not vote.confirmed for vote in last.votes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(1, 4), st.lists(CLICKS, max_size=15))
 def test_only_an_outcome_reaches_the_inbox(quorum, clicks):
     """Exactly the record that closes an approval carries an answer and a decision in the audit."""

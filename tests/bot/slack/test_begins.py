@@ -115,7 +115,7 @@ def test_a_limit_is_told_to_slack_exactly_or_not_at_all():
     assert "max_value" not in found["element"]
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(), st.booleans())
 def test_no_number_is_begun_with_rounded(value: float, modal: bool):
     """Whatever begins in an input is read again as the very number."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -741,7 +741,7 @@ def _kin(record: Approval, *, apart: str) -> Kin:
     )
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(
     args=st.dictionaries(st.text(max_size=120), JSON, max_size=8),
     text=st.text(max_size=6000),

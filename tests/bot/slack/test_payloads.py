@@ -101,7 +101,7 @@ def places(body: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from places(value, (*at, name))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(data=st.data(), name=st.sampled_from(RECORDED), odd=ODD)
 def test_odd_shapes_are_no_errors(data: st.DataObject, name: str, odd: Any) -> None:
     """Whatever stands in whatever place of a payload, it is read without an exception."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents import Event
@@ -121,7 +121,6 @@ def test_what_is_secret_is_not_told(response: Any):
     assert "•••" in line
 
 
-@settings(deadline=None)
 @given(
     st.dictionaries(
         st.text(max_size=5),

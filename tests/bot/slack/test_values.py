@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.approvals.terms import Policy, Vote
@@ -74,7 +74,6 @@ def test_a_value_is_told_as_people_say_it(value: Any, told: str):
     ) or "T09" in str(value)
 
 
-@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False) | st.integers())
 def test_a_number_is_what_is_read(value: float):
     """No digit of a number is lost or rounded, and nothing stands between its digits."""
@@ -83,7 +82,6 @@ def test_a_number_is_what_is_read(value: float):
     assert Decimal(exact[1] if exact else words(value)) == Decimal(str(value))
 
 
-@settings(deadline=None)
 @given(st.text(max_size=20), st.none() | st.booleans() | st.text(max_size=20))
 def test_two_texts_are_never_told_alike(one: str, other: Any):
     """What is told of two values is the same only if they are."""
