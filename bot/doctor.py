@@ -25,7 +25,7 @@ from bot.advice import advice
 from bot.approvals.rules import book
 from bot.errors import BotError, SettingsError, SlackUnavailable
 from bot.needs import require_model, require_slack, require_store
-from bot.routing import GUIDE, resolved
+from bot.routing import GUIDE, require_agents
 from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.deciders import groups, unable, unseated
@@ -135,19 +135,22 @@ async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
 async def _slack(
     settings: Settings, session: aiohttp.ClientSession, agents: Sequence[Agent]
 ) -> AsyncIterator[Finding]:
-    """Whether the workspace knows us, lets us do our work, and has whom and what we name."""
-    if settings.slack_bot_token is None:
-        return
+    """Whether the workspace knows us, lets us do our work, and has whom and what we name.
+
+    Where it does not answer, or nothing says which one it is, agents and policies are looked at.
+    """
+    found = None
     try:
-        found = await workspace(settings, session, wait=WAIT)
+        if settings.slack_bot_token:
+            found = await workspace(settings, session, wait=WAIT)
     except (SettingsError, SlackUnavailable) as error:
         where = f" {WHERE_IT_IS}" if "SLACK_BOT_TOKEN" in str(error) else ""
         yield Finding("wrong", "slack", f"{error}{where}")
-        return
-    yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
-    yield _scopes(found)
-    async for each in _socket(settings, found):
-        yield each
+    if found:
+        yield Finding("ok", "slack", f"The workspace {found.identity.team} knows us.")
+        yield _scopes(found)
+        async for each in _socket(settings, found):
+            yield each
     for each in _routes(settings, found, agents):
         yield each
     async for each in _deciders(settings, found, agents):
@@ -177,28 +180,32 @@ async def _socket(settings: Settings, found: Workspace) -> AsyncIterator[Finding
         yield Finding("ok", "socket", "Slack opens a websocket for SLACK_APP_TOKEN.")
 
 
-def _routes(settings: Settings, found: Workspace, agents: Sequence[Agent]) -> Iterator[Finding]:
+def _routes(
+    settings: Settings, found: Workspace | None, agents: Sequence[Agent]
+) -> Iterator[Finding]:
     """Whether agents and channels that the settings name are there."""
     names = [GUIDE, *(agent.name for agent in agents)]
     try:
-        resolved(settings.routes, agents=names, channels=found.channels)
+        require_agents(settings.routes, names)
     except SettingsError as error:
         yield Finding("wrong", "routes", f"{error} See COUNTERSIGN_ROUTES.")
         return
     if not settings.routes:
         text = "No channel has an agent: COUNTERSIGN_ROUTES maps channels to agents."
         yield Finding("warn", "routes", text)
-    for text in missing(settings, found.channels):
+    for text in missing(settings, found.channels) if found else ():
         yield Finding("wrong", "routes", text)
 
 
 async def _deciders(
-    settings: Settings, found: Workspace, agents: Sequence[Agent]
+    settings: Settings, found: Workspace | None, agents: Sequence[Agent]
 ) -> AsyncIterator[Finding]:
     """Whether there is somebody to decide, and Slack knows who that is."""
     try:
-        names = {*book(settings, agents).names, *chain(*settings.approver_roles.values())}
-        policies = book(settings, agents, groups=await groups(names, found))
+        policies = book(settings, agents)
+        names = {*policies.names, *chain(*settings.approver_roles.values())}
+        if found:
+            policies = book(settings, agents, groups=await groups(names, found))
     except SettingsError as error:
         yield Finding("wrong", "policies", str(error))
         return
@@ -206,6 +213,8 @@ async def _deciders(
         text = f"{complaint.text[:1].upper()}{complaint.text[1:]}."
         level: Level = "wrong" if complaint.refuse else "warn"
         yield Finding(level, "policies", f"{text} See COUNTERSIGN_APPROVERS and its neighbours.")
+    if found is None:
+        return
     named = sorted({*policies.names, *settings.approvers})
     wrong = {name: told for name in named if (told := await unable(name, found))}
     for told in wrong.values():

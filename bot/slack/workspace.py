@@ -85,7 +85,7 @@ async def workspace(
         client=client,
         replies=replies,
         identity=identity,
-        channels=await _channels(replies, wait=wait) if named else {},
+        channels=await _channels(client, replies, wait=wait) if named else {},
         scopes=scopes,
     )
 
@@ -113,7 +113,7 @@ async def socket_address(client: AsyncWebClient, *, app_token: str) -> str:
         call = client.apps_connections_open(app_token=app_token)
         return await answered(call, asked={"url": str})
 
-    answer = await _patiently(ask, wait=WAIT)
+    answer = await _patiently(client, ask, wait=WAIT)
     if isinstance(answer, Refused):
         raise SettingsError(f"Slack does not accept SLACK_APP_TOKEN: {answer.code}.")
     return cast("dict[str, str]", answer.data)["url"]
@@ -150,7 +150,7 @@ async def _identity(client: AsyncWebClient, *, wait: float) -> tuple[Identity, S
     async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
         return await answered(client.auth_test(), asked=dict.fromkeys(_IDENTITY, str))
 
-    answer = await _patiently(ask, wait=wait)
+    answer = await _patiently(client, ask, wait=wait)
     if isinstance(answer, Refused):
         raise SettingsError(f"Slack does not accept SLACK_BOT_TOKEN: {answer.code}.")
     told = cast("dict[str, str]", answer.data)
@@ -171,23 +171,35 @@ async def _app(client: AsyncWebClient, bot: str, *, wait: float) -> str:
     async def ask() -> AsyncSlackResponse | Retry | Uncertain | Refused:
         return await answered(client.bots_info(bot=bot))
 
-    answer = await _patiently(ask, wait=wait)
+    answer = await _patiently(client, ask, wait=wait)
     if isinstance(answer, Refused):
         return ""
     return text_of(inside(cast("Answer", answer.data), "bot.app_id"))
 
 
-async def _channels(replies: Replies, *, wait: float) -> Mapping[str, str]:
+async def _channels(client: AsyncWebClient, replies: Replies, *, wait: float) -> Mapping[str, str]:
     """The ids of the channels we can see, by name."""
-    found = await _patiently(replies.channels, wait=wait)
+    found = await _patiently(client, replies.channels, wait=wait)
     if isinstance(found, Refused):
         why = found.sentence
         raise SettingsError(f"Channels cannot be listed, and settings with #names need it. {why}")
     return found
 
 
+def silence(api_url: str, why: str = "") -> SlackUnavailable:
+    """What is raised when Slack does not answer there; the setting is named where it was set."""
+    usual = api_url == Settings.model_fields["slack_api_url"].default
+    told = (
+        f"Slack ({api_url}) does not answer" if usual else "Slack does not answer at SLACK_API_URL"
+    )
+    return SlackUnavailable(f"{told} ({why})." if why else f"{told} now.")
+
+
 async def _patiently(
-    ask: Callable[[], Awaitable[Found | Retry | Uncertain | Refused]], *, wait: float
+    client: AsyncWebClient,
+    ask: Callable[[], Awaitable[Found | Retry | Uncertain | Refused]],
+    *,
+    wait: float,
 ) -> Found | Refused:
     """What Slack says in the end; raises SlackUnavailable after so many seconds of silence."""
     attempts = AsyncRetrying(
@@ -199,9 +211,9 @@ async def _patiently(
     found = cast("Found | Retry | Uncertain | Refused", await attempts(ask))
     match found:
         case Retry():
-            raise SlackUnavailable("Slack does not answer at SLACK_API_URL now.")
+            raise silence(client.base_url)
         case Uncertain(why=why):
-            raise SlackUnavailable(f"Slack does not answer at SLACK_API_URL ({why}).")
+            raise silence(client.base_url, why)
         case _:
             return found
 

@@ -14,6 +14,7 @@ from bot.doctor import Finding, Parts, examine
 from bot.playground import LocalSlack
 from bot.playground.web_api import FaultKind
 from bot.settings import Settings
+from bot.slack.workspace import silence
 from tests.conftest import unused_port
 from tests.stories.conftest import office_settings, running
 
@@ -170,6 +171,67 @@ async def test_what_is_said_of_a_part(
     told = await found(changed, part=part)
     assert [each.level for each in told] == [level]
     assert words in told[0].text
+
+
+@pytest.mark.parametrize(
+    "away",
+    [
+        pytest.param({"slack_api_url": "http://127.0.0.1:9/api/"}, id="no Slack"),
+        pytest.param({"slack_bot_token": "xoxb-another"}, id="another token"),
+        pytest.param({"slack_bot_token": None}, id="no token"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("part", "given", "words"),
+    [
+        pytest.param("routes", {"routes": {"#expenses": "nobody"}}, ["'nobody'"], id="no agent"),
+        pytest.param("routes", {"routes": {}}, ["COUNTERSIGN_ROUTES"], id="no routes"),
+        pytest.param("routes", {"approvers_channel": "#nowhere"}, [], id="a channel"),
+        pytest.param("policies", {"approvers": []}, ["no default"], id="nobody decides"),
+        pytest.param("policies", {"approvers": ["U0NOBODY001", "S0NOSUCHGRP"]}, [], id="people"),
+        pytest.param(
+            "policies",
+            {"approval_policies": {"time_off.nothing": {"approvers": ["U0LOCALMAX1"]}}},
+            ["there is no tool time_off.nothing"],
+            id="no tool",
+        ),
+    ],
+)
+async def test_what_needs_no_slack_is_looked_at_without(
+    settings: Settings, away: dict[str, Any], part: str, given: dict[str, Any], words: list[str]
+):
+    """While Slack does not answer, only what Slack alone knows is left out."""
+    told = await found(Settings.read(**{**settings.model_dump(), **given, **away}), part=part)
+    assert len(told) == len(words)
+    assert all(word in each.text for word, each in zip(words, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("url", "why", "told"),
+    [
+        pytest.param(
+            "https://slack.com/api/",
+            "ClientConnectorError",
+            "Slack (https://slack.com/api/) does not answer (ClientConnectorError).",
+            id="Slack itself",
+        ),
+        pytest.param(
+            "https://slack.com/api/",
+            "",
+            "Slack (https://slack.com/api/) does not answer now.",
+            id="now",
+        ),
+        pytest.param(
+            "http://127.0.0.1:9/api/",
+            "http_503",
+            "Slack does not answer at SLACK_API_URL (http_503).",
+            id="where the setting says",
+        ),
+    ],
+)
+def test_a_setting_is_named_where_it_was_set(url: str, why: str, told: str):
+    """Whoever never said where Slack is, is not sent to look for that setting."""
+    assert str(silence(url, why)) == told
 
 
 async def test_scopes_that_are_missing(slack: LocalSlack, settings: Settings):
