@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 import pytest
@@ -17,23 +16,6 @@ from tests.faults.proxy import Proxy
 
 KEYS = [SessionKey("helper", "thread", f"C1:{n}|x", "T1") for n in range(5)]
 LEASE = 60_000
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """A cluster of one node."""
-    with server(cluster=True) as url:
-        yield url
-
-
-@pytest.fixture(params=["single", "cluster"])
-async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    """A client of each kind of store, empty."""
-    clustered = request.param == "cluster"
-    url = request.getfixturevalue("cluster" if clustered else "store_server")
-    async with connect(url, cluster=clustered) as client:
-        await client.flushall()
-        yield client
 
 
 @pytest.fixture

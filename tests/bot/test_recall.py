@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import Coroutine
 from functools import partial
 
 import pytest
@@ -14,23 +14,6 @@ from bot.errors import StoreUnavailable
 from bot.index import Client, Index, due
 from bot.recall import Recall, Standing
 from tests.agents.slot.servers import server
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[str]:
-    """A cluster of one node."""
-    with server(cluster=True) as url:
-        yield url
-
-
-@pytest.fixture(params=["single", "cluster"])
-async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
-    """A client of each kind of store, empty."""
-    clustered = request.param == "cluster"
-    url = request.getfixturevalue("cluster" if clustered else "store_server")
-    async with connect(url, cluster=clustered) as client:
-        await client.flushall()
-        yield client
 
 
 async def saved() -> Standing:

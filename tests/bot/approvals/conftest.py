@@ -1,26 +1,11 @@
-"""A slot in memory and on a real server, and approvals put into it."""
+"""Approvals put into a slot, and looked at there."""
 
 import uuid
-from collections.abc import AsyncIterator
-
-import pytest
 
 from agents import Companions, SessionKey, Slot
-from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import Begun, Commit
-from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals.request import Approval
 from tests.bot.approvals.samples import KEY, approval, waiting
-
-
-@pytest.fixture(params=["memory", "redis"])
-async def slot(request: pytest.FixtureRequest) -> AsyncIterator[Slot]:
-    """Each kind of store."""
-    if request.param == "memory":
-        yield MemorySlot()
-        return
-    async with connect(request.getfixturevalue("store_server")) as client:
-        yield RedisSlot(client, prefix=f"{uuid.uuid4().hex}:")
 
 
 async def put(
@@ -34,6 +19,13 @@ async def put(
     opened = approval(**{"session": str(key), **times, **changes})
     await write(slot, key, begun, opened=waiting(opened), approvals=[opened.record()])
     return opened
+
+
+async def stored(slot: Slot, name: str = "3-0") -> Approval:
+    """An approval as it is stored."""
+    view = await slot.read(KEY, parts=("approvals",))
+    assert view is not None
+    return Approval.from_record(view.approvals[name])
 
 
 async def answer(slot: Slot, *calls: str, key: SessionKey = KEY) -> None:

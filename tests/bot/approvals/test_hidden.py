@@ -7,16 +7,8 @@ import pytest
 from agents import Slot
 from bot.approvals.decide import decide
 from bot.approvals.hidden import note
-from bot.approvals.request import Approval
-from tests.bot.approvals.conftest import put
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import KEY, click
-
-
-async def stored(slot: Slot) -> Approval:
-    """The approval as it is now."""
-    view = await slot.read(KEY, parts=("approvals",))
-    assert view is not None
-    return Approval.from_record(view.approvals["3-0"])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bot.slack.blocks.entered import filled
 from bot.slack.blocks.inputs import inputs
 from bot.slack.payloads import state_values
 from bot.slack.validate import message_problems
-from tests.bot.approvals.conftest import put
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import ASKED, KEY, approval, click, person
 
 Somebody = Annotated[str, Field(json_schema_extra={"format": "person"})]
@@ -107,10 +107,7 @@ async def test_who_is_named_is_looked_up_at_the_click(
     outcome = await decide(slot, KEY, click(asked, values=values), who_is=who_is)
     assert outcome.kind == kind
     assert outcome.problems == ({field: NO_PERSON} if field else {})
-    view = await slot.read(KEY, parts=("approvals",))
-    assert view is not None
-    stored = Approval.from_record(view.approvals["3-0"])
-    assert (stored.status == "approved") == (kind == "decided")
+    assert ((await stored(slot)).status == "approved") == (kind == "decided")
 
 
 @pytest.mark.parametrize(("value", "status"), [("UBO", "approved"), ("bob", ""), ("  ", "")])

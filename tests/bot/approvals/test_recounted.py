@@ -8,11 +8,11 @@ from agents import Slot
 from bot.approvals.decide import decide
 from bot.approvals.life import recounted, voted
 from bot.approvals.policy import Person, refusal
-from bot.approvals.request import Approval, leading, tally, uncounted
+from bot.approvals.request import leading, tally, uncounted
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.slack import blocks
-from tests.bot.approvals.conftest import put
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
 
 TWO = Policy(approvers=("UBOSS", "UCFO", "UVP"), quorum=2)
@@ -168,13 +168,6 @@ async def looked(slot: Slot, voter) -> bool:
 
     succession = Succession((), look_up=look_up, voter=voter, follow=lambda _: ())
     return await succession.look(slot, KEY, "3-0")
-
-
-async def stored(slot: Slot) -> Approval:
-    """The approval as it is now."""
-    view = await slot.read(KEY, parts=("approvals",))
-    assert view is not None
-    return Approval.from_record(view.approvals["3-0"])
 
 
 async def gone(person, _names):

@@ -15,7 +15,7 @@ from bot.approvals.resolve import Defaults, unsettled
 from bot.approvals.succession import Succession, succeeded, unmet
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.approvals.wording import demands
-from tests.bot.approvals.conftest import put
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, click
 
 HEIRS = ("UDEE", "UEVE")
@@ -431,13 +431,6 @@ def test_a_card_says_how_many_different_people():
     words = "any 1 of (UDEE, UEVE); and also any 1 of (legal, UDEE, UEVE); 2 different people"
     assert demands(now.policy, list) == f"it takes {words}"
     assert tally(voted(now, yes("UDEE"), run_for=None), None) == "1 of at least 2"
-
-
-async def stored(slot: Slot) -> Approval:
-    """The approval as it is now."""
-    view = await slot.read(KEY, parts=("approvals",))
-    assert view is not None
-    return Approval.from_record(view.approvals["3-0"])
 
 
 def looking(*people: str, asked: list | None = None):
