@@ -27,4 +27,4 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 def replies(slack: LocalSlack, session: aiohttp.ClientSession) -> Replies:
     """The bot's calls, aimed at the workspace."""
     client = web_client(slack.bot_token, api_url=slack.api_url, session=session)
-    return Replies(client, timeout=0.5)
+    return Replies(client)
