@@ -1,11 +1,10 @@
 """Gives an open request a card in the thread it came from, once nobody is reached by the others."""
 
-import asyncio
+from functools import partial
 
-from agents import Decide, SessionKey, Slot
+from agents import Decide, Slot
 from bot.approvals import posts
-from bot.approvals.pauses import pauses
-from bot.approvals.records import readable
+from bot.approvals.records import amended
 from bot.approvals.request import Approval, Copy
 from bot.turns import Thread
 
@@ -19,26 +18,18 @@ def is_home(approval: Approval, home: Thread, *, but: str = "") -> bool:
 
 
 async def bring_home(slot: Slot, approval: Approval, home: Thread, *, lost: str = "") -> Approval:
-    """Owe a card in the thread of an open request; the approval as it is then.
+    """Owe a card in the thread of an open request, unless it has one there that is not `lost`.
 
-    Nothing is owed where there is one that is not `lost`, or where the request is closed.
+    Returns the approval as it then stands. Nothing is owed for a request that is closed.
     """
-    key = SessionKey.parse(approval.session)
-    for pause in pauses():
-        if pause:
-            await asyncio.sleep(pause)
-        if approval.status != "pending" or is_home(approval, home, but=lost):
-            break
-        numbered = Copy.numbered(approval.id, len(approval.copies), home.channel)
-        copy = numbered.model_copy(update={"thread_ts": home.ts})
-        changed = {"copies": (*approval.copies, copy), "rev": approval.rev + 1}
-        after = approval.model_copy(update=changed)
-        change = Decide(record=after.record(), posts=(posts.card(after, copy),))
-        stored = await slot.decide(key, change)
-        if stored.kind == "ok":
-            return after
-        there = readable({approval.id: stored.record} if stored.record else {})
-        if stored.kind != "moved" or approval.id not in there:
-            break
-        approval = there[approval.id]
-    return approval
+    return await amended(slot, approval, partial(_brought, home=home, lost=lost))
+
+
+def _brought(approval: Approval, *, home: Thread, lost: str) -> Decide | None:
+    if is_home(approval, home, but=lost):
+        return None
+    numbered = Copy.numbered(approval.id, len(approval.copies), home.channel)
+    copy = numbered.model_copy(update={"thread_ts": home.ts})
+    changed = {"copies": (*approval.copies, copy), "rev": approval.rev + 1}
+    after = approval.model_copy(update=changed)
+    return Decide(record=after.record(), posts=(posts.card(after, copy),))

@@ -1,9 +1,14 @@
-"""The records of approvals as a session keeps them, read one by one: a bad one spoils no other."""
+"""The records of approvals as a session keeps them: read one by one, and amended.
 
-from collections.abc import Mapping
+A record that cannot be read spoils no other.
+"""
 
-from agents import Record
+import asyncio
+from collections.abc import Callable, Mapping
+
+from agents import Decide, Record, SessionKey, Slot
 from bot import logs
+from bot.approvals.pauses import pauses
 from bot.approvals.request import Approval
 
 REMEDY = "deploy the release that wrote it, or have the session deleted"
@@ -18,3 +23,28 @@ def readable(records: Mapping[str, Record]) -> dict[str, Approval]:
         except ValueError as error:
             logs.error("approval.unreadable", approval=name, error=error, todo=REMEDY)
     return found
+
+
+async def amended(
+    slot: Slot, approval: Approval, amend: Callable[[Approval], Decide | None]
+) -> Approval:
+    """Change an open approval without deciding it, and return it as it then stands.
+
+    `amend` makes the change out of the approval, or None where there is nothing to change; it is
+    asked again when somebody else changed the approval first. A closed one stays as it is.
+    """
+    key = SessionKey.parse(approval.session)
+    for pause in pauses():
+        if pause:
+            await asyncio.sleep(pause)
+        change = amend(approval) if approval.status == "pending" else None
+        if change is None:
+            break
+        stored = await slot.decide(key, change)
+        if stored.kind == "ok":
+            return Approval.from_record(change.record)
+        there = readable({approval.id: stored.record} if stored.record else {})
+        if stored.kind != "moved" or approval.id not in there:
+            break
+        approval = there[approval.id]
+    return approval
