@@ -1,6 +1,7 @@
 """A store that forgets: what people are told before, and after."""
 
 import asyncio
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -52,15 +53,20 @@ async def test_a_card_of_a_store_that_keeps_everything_says_nothing(
 
 
 async def test_a_card_says_when_the_store_was_set_up_otherwise_since(
-    open_office: Opening, kept: str, monkeypatch
+    open_office: Opening, kept: str, monkeypatch, caplog
 ):
     """What is asked while keys may be dropped says so and works; once that is over, it does not."""
     monkeypatch.setattr(recall, "LOOK", 0.05)
+    caplog.set_level(logging.INFO, logger="countersign")
     office = await open_office(url=kept)
     async with redis.asyncio.Redis.from_url(kept) as client:
-        for policy, amount in (("allkeys-lru", 300), ("noeviction", 400)):
+        for policy, noticed, amount in (
+            ("allkeys-lru", "store.unsafe", 300),
+            ("noeviction", "store.safe", 400),
+        ):
             await client.config_set("maxmemory-policy", policy)
-            await asyncio.sleep(0.3)
+            while noticed not in caplog.messages:  # noqa: ASYNC110 - logs tell nobody
+                await asyncio.sleep(0.01)
             thread = await office.ask(f"please reimburse {amount} dollars for the hotel")
             card = await office.card(str(amount))
             assert (UNSAVED in full_text(card)) is (policy != "noeviction")
