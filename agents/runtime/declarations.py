@@ -30,6 +30,7 @@ from agents.runtime.marks import is_secret, leaking
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 ENTRY = re.compile(r"\s*\**(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 REQUIRED: Any = inspect.Parameter.empty
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _EMPTY = types.FunctionDeclaration.model_construct()
 NO_DECLARATION = (PydanticUserError, NameError, TypeError, ValueError, RecursionError)
 
@@ -81,7 +82,8 @@ def signature_of(func: Callable[..., Any], *, name: str | None = None) -> Signat
     tool = name or _name(func)
     if not NAME.fullmatch(tool):
         raise DeclarationError(f"a tool cannot be called {tool!r}: give it a name=")
-    given = _parameters(func, tool=tool)
+    found = _parameters(func, tool=tool)
+    given = {key: value for key, value in found.items() if value.kind not in VARIADIC}
     annotations = _annotations(func, given, tool=tool)
     context = context_parameter(given, annotations)
     if context and given[context].kind is inspect.Parameter.POSITIONAL_ONLY:
@@ -123,14 +125,16 @@ def context_parameter(
     return "tool_context" if "tool_context" in given else None
 
 
-def parameters_of(func: Callable[..., Any], *, tool: str) -> tuple[dict[str, Any], str | None]:
-    """The parameters of a function that helps a tool, by name with their defaults, and its context.
+def parameters_of(
+    func: Callable[..., Any], *, what: str
+) -> tuple[dict[str, inspect.Parameter], str | None]:
+    """The parameters of a function that helps a tool, `**kwargs` and the like too, and its context.
 
-    A default is REQUIRED when there is none.
+    `what` is what errors call the function.
     """
-    given = _parameters(func, tool=tool)
-    context = context_parameter(given, _annotations(func, given, tool=tool, lenient=True))
-    return {name: value.default for name, value in given.items()}, context
+    given = _parameters(func, tool=what)
+    context = context_parameter(given, _annotations(func, given, tool=what, lenient=True))
+    return given, context
 
 
 def _plain(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -160,11 +164,9 @@ def _parameters(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Par
     if not callable(func) or isinstance(func, type):
         raise DeclarationError(f"{tool}: give a function, or an object one can call")
     try:
-        found = inspect.signature(func).parameters
+        return dict(inspect.signature(func).parameters)
     except (TypeError, ValueError) as error:
         raise DeclarationError(f"{tool}: its signature cannot be read: {error}") from error
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {name: value for name, value in found.items() if value.kind not in variadic}
 
 
 def _annotations(

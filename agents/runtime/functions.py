@@ -8,12 +8,12 @@ import contextvars
 import copy
 import functools
 import inspect
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from agents.runtime.context import ToolContext
-from agents.runtime.declarations import REQUIRED, Signature, parameters_of
+from agents.runtime.declarations import REQUIRED, VARIADIC, Signature, parameters_of
 from agents.runtime.errors import UsageError
 from agents.runtime.foreign import contained, named
 from agents.runtime.results import Yielded
@@ -27,7 +27,10 @@ needed are started.
 
 
 class Beside:
-    """A function beside a tool's own: it takes any of the tool's parameters, and a ToolContext."""
+    """A function beside a tool's own: it takes any of the tool's parameters, and a ToolContext.
+
+    What takes `**kwargs` gets all that nothing else of it takes, as in Google ADK.
+    """
 
     def __init__(
         self, func: Callable[..., Any], signature: Signature, *, role: str, within: float
@@ -42,16 +45,11 @@ class Beside:
         self.name = name if name.isidentifier() else role
         self._func = func
         self._within = within
-        wanted, context = parameters_of(func, tool=signature.name)
-        known = {parameter.name for parameter in signature.parameters}
-        self._offered: dict[str, str | None] = {name: name for name in wanted if name in known}
-        if context:
-            self._offered[context] = None
-        missing = wanted.keys() - self._offered.keys()
-        unknown = [name for name in wanted if name in missing and wanted[name] is REQUIRED]
-        if unknown:
-            names = ", ".join(unknown)
-            raise UsageError(f"{signature.name}: its {role} takes {names}, which it has not")
+        what = f"{signature.name}: its {role}"
+        wanted, context = parameters_of(func, what=what)
+        self._offered = _offered(wanted, signature, context=context)
+        if why := _blind(func, wanted, signature, offered=self._offered):
+            raise UsageError(f"{what} {why}")
 
     async def __call__(self, values: Mapping[str, Any], tool_context: ToolContext) -> Any:
         """What it says about a call, of whose arguments it gets copies; raises what it raises."""
@@ -61,6 +59,43 @@ class Beside:
             for name, value in self._offered.items()
         }
         return await called(functools.partial(self._func, **offered), within=self._within)
+
+
+def _offered(
+    wanted: Mapping[str, inspect.Parameter], signature: Signature, *, context: str | None
+) -> dict[str, str | None]:
+    """By name, which of the tool's arguments a function gets; None for the context."""
+    there: dict[str, str | None] = {each.name: each.name for each in signature.parameters}
+    if signature.context:
+        there[signature.context] = None
+    if not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in wanted.values()):
+        there = {name: value for name, value in there.items() if name in wanted}
+    return there | ({context: None} if context else {})
+
+
+def _blind(
+    func: Callable[..., Any],
+    wanted: Mapping[str, inspect.Parameter],
+    signature: Signature,
+    *,
+    offered: Mapping[str, str | None],
+) -> str:
+    """Why a function would not see what it is to look at; empty when it does."""
+    by_place = [each.name for each in wanted.values() if each.kind is each.POSITIONAL_ONLY]
+    left = [each for each in wanted.values() if each.name not in offered]
+    named = [each for each in left if each.kind not in VARIADIC]
+    if required := [each.name for each in named if each.default is REQUIRED]:
+        return f"takes {', '.join(required)}, which it has not"
+    if by_place:
+        return f"must take {', '.join(by_place)} by name: leave out the /"
+    if any(offered.values()) or not signature.parameters:
+        return ""
+    bound: Collection[str] = func.keywords if isinstance(func, functools.partial) else ()
+    if unknown := [each.name for each in named if each.name not in bound]:
+        return f"takes {', '.join(unknown)}, which it has not, and sees none of its arguments"
+    if any(each.kind is each.VAR_POSITIONAL for each in left):
+        return "takes arguments by name: name those that it looks at, or take **kwargs"
+    return ""
 
 
 async def called(call: functools.partial[Any], *, within: float | None = None) -> Any:

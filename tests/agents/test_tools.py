@@ -256,6 +256,126 @@ async def test_needs_confirmation(gate: Any, amount: int, asks: bool):
     assert await tool.needs_confirmation(bound(tool, {"amount": amount}), CONTEXT) is asks
 
 
+def hiding(func: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator that does not say whose place it takes."""
+
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return inner
+
+
+def everything(**told: Any) -> bool:
+    """A threshold that takes whatever there is."""
+    return told["amount"] > 1000 and told["purpose"] == "x"
+
+
+async def everything_async(**told: Any) -> bool:
+    """The same, later."""
+    return everything(**told)
+
+
+def the_rest(amount: int, **told: Any) -> bool:
+    """A threshold that names some of it."""
+    return amount > 1000 and told == {"purpose": "x"}
+
+
+def with_context(tool_context: ToolContext, **told: Any) -> bool:
+    """A threshold by person that takes whatever there is."""
+    return tool_context.user_id == "ann" and everything(**told)
+
+
+def limited(*, limit: int, **told: Any) -> bool:
+    """A threshold that is told its limit."""
+    return told["amount"] > limit
+
+
+class Threshold:
+    """A threshold that is an object."""
+
+    def __call__(self, **told: Any) -> bool:
+        """Look at whatever there is."""
+        return everything(**told)
+
+    def look(self, *_args: Any, **told: Any) -> bool:
+        """Look at whatever there is, as a method."""
+        return everything(**told)
+
+
+UNSEEN = [
+    pytest.param(everything, id="named by nobody"),
+    pytest.param(everything_async, id="async"),
+    pytest.param(the_rest, id="some of it named"),
+    pytest.param(with_context, id="with the context the tool has not"),
+    pytest.param(functools.partial(limited, limit=1000), id="partial"),
+    pytest.param(functools.partial(everything_async), id="async partial"),
+    pytest.param(hiding(everything), id="behind a decorator that hides it"),
+    pytest.param(hiding(lambda amount, purpose: amount > 1000), id="behind one, named"),
+    pytest.param(wrapped(everything), id="behind one that does not"),
+    pytest.param(Threshold(), id="object"),
+    pytest.param(Threshold().look, id="method"),
+]
+
+
+@pytest.mark.parametrize("func", UNSEEN)
+async def test_what_names_no_argument_sees_them_all(func: Callable[..., Any]):
+    """A predicate or a precondition with `**kwargs` is given every argument of the call."""
+    tool = FunctionTool(pay, require_confirmation=func, precondition=func)
+    for amount, expected in ((1, False), (5000, True)):
+        call = bound(tool, {"amount": amount})
+        assert await tool.needs_confirmation(call, CONTEXT) is expected
+        assert list((await tool.precondition(call, CONTEXT)).values()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("body", "seen"),
+    [
+        pytest.param(pay, {"amount", "purpose"}, id="none"),
+        pytest.param(pay_async, {"amount", "purpose", "tool_context"}, id="by its usual name"),
+        pytest.param(Till(), {"amount", "ctx"}, id="by another name"),
+    ],
+)
+async def test_kwargs_get_the_context_that_the_tool_has(body: Callable[..., Any], seen: set[str]):
+    """As in Google ADK a predicate with `**kwargs` has the context under the tool's name for it."""
+    found: list[set[str]] = []
+    tool = FunctionTool(body, require_confirmation=lambda **told: found.append(set(told)))
+    assert await tool.needs_confirmation(bound(tool, {"amount": 1}), CONTEXT)
+    assert found == [seen]
+
+
+async def test_the_context_by_the_name_that_the_tool_has_for_it():
+    """A predicate needs no annotation to get the context as the tool calls it."""
+    tool = FunctionTool(Till(), require_confirmation=lambda ctx: ctx.user_id != "ann")
+    assert await tool.needs_confirmation(bound(tool, {"amount": 1}), CONTEXT) is False
+
+
+@pytest.mark.parametrize("role", ["require_confirmation", "precondition"])
+@pytest.mark.parametrize(
+    ("func", "words"),
+    [
+        pytest.param(lambda sum_, why: True, "takes sum_, why, which it has not", id="unknown"),
+        pytest.param(
+            lambda sum_=0: sum_ > 1000,
+            "takes sum_, which it has not, and sees none of its arguments",
+            id="unknown with a default",
+        ),
+        pytest.param(
+            lambda tool_context, sum_=0: sum_ > 1000, "sees none", id="the same with the context"
+        ),
+        pytest.param(lambda *args: args[0] > 1000, "by name: name those", id="only *args"),
+        pytest.param(lambda amount, /: amount > 1000, "take amount by name", id="by place only"),
+        pytest.param(Threshold, "give a function", id="class"),
+        pytest.param(Threshold.look, "takes self, which it has not", id="method of no object"),
+        pytest.param(print, "sees none", id="built in"),
+        pytest.param(dict.get, "takes self", id="built in, of no object"),
+    ],
+)
+def test_what_would_see_no_argument_is_refused(role: str, func: Any, words: str):
+    """Nothing decides about calls that it cannot see: it is refused when the tool is built."""
+    with pytest.raises(UsageError, match=f"^pay: its pre(dicate|condition).*{words}"):
+        FunctionTool(pay, **{role: func})
+
+
 async def test_a_failing_predicate_is_logged(caplog: pytest.LogCaptureFixture):
     """A predicate that raises asks, and the log names the tool and the error, not its words."""
     tool = FunctionTool(pay, require_confirmation=raising)
@@ -285,12 +405,6 @@ async def test_a_predicate_cannot_change_the_call():
     [
         pytest.param(pay, {"effects": "twice"}, "once", id="effects"),
         pytest.param(pay, {"require_confirmation": "yes"}, "function", id="gate"),
-        pytest.param(
-            pay,
-            {"require_confirmation": lambda sum_, why: True},
-            "pay: its predicate takes sum_, why, which it has not",
-            id="predicate",
-        ),
         pytest.param(pay, {"approval": {"approvers": ["cfo"]}}, "an ApprovalPolicy", id="policy"),
         pytest.param(pay, {"reconcile": 1}, "reconcile", id="reconcile"),
         pytest.param(pay, {"reconcile": was_paid}, "no bool", id="reconcile says yes or no"),
