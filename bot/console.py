@@ -72,7 +72,7 @@ def add(commands: Any, *, opened: Opened) -> None:
     deciding.add_argument("number")
     deciding.add_argument("act", choices=("approve", "reject", "happened", "run", "leave"))
     deciding.add_argument("--reason")
-    deciding.add_argument("--set", action="append", default=[], metavar="FIELD=VALUE")
+    deciding.add_argument("--set", action="append", default=[], type=_field, metavar="FIELD=VALUE")
     add("cancel", cancelled, text="close one without an answer").add_argument("number")
     told = "look at turns that were given up, and try them again"
     add = partial(_act, _acts(commands, "dead", told), opened=opened)
@@ -180,12 +180,20 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
 
 async def decided(desk: Desk, given: argparse.Namespace) -> int:
     """Approve or reject as an operator, or say what became of an interrupted call."""
-    values = dict(pair.partition("=")[::2] for pair in given.set)
-    return await _ruled(
-        desk,
-        given,
-        Ruling(act=given.act, by=_operator(), reason=given.reason, values=values),
-    )
+    values = dict(given.set)
+    if len(values) < len(given.set):
+        print("Nothing was decided: a field was given twice.")
+        return NOT_FOUND
+    ruling = Ruling(act=given.act, by=_operator(), reason=given.reason, values=values)
+    return await _ruled(desk, given, ruling)
+
+
+def _field(pair: str) -> tuple[str, str]:
+    """A field's name and its value, as somebody typed them."""
+    name, given, value = pair.partition("=")
+    if not (name and given):
+        raise argparse.ArgumentTypeError(f"{pair!r} is not FIELD=VALUE")
+    return name, value
 
 
 async def cancelled(desk: Desk, given: argparse.Namespace) -> int:

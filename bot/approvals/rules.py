@@ -204,7 +204,8 @@ def _names(roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> Iterator
         if nobody(role, roles):
             yield Complaint(f"the role {role} stands for nobody")
         if is_person(role) or is_group(role):
-            yield Complaint(f"the role {role} is named like an id of Slack: name it otherwise")
+            told = f"The role {role} is named like an id of Slack: give it another name."
+            yield Complaint(told, refuse=True)
 
 
 def _tiers(name: str, policy: ApprovalPolicy, *, tools: Sequence[_Tool]) -> Iterator[Complaint]:

@@ -26,6 +26,9 @@ INTERRUPTED = (
     " stays as it is)."
 )
 NOT_STARTED = "Nothing was decided: its call was not started yet. Say approve or reject."
+NO_VALUES = "Nothing was decided: its call asks for no values."
+ONLY_APPROVED = "Nothing was decided: values go with an approval only."
+NOT_KEPT = "Nothing was decided: no reason is kept of a call that happened."
 Act = Literal["approve", "reject", "happened", "run", "leave", "cancel"]
 
 
@@ -136,7 +139,17 @@ def _refused(approval: Approval, ruling: Ruling, *, now: int) -> Ruled | None:
         return Ruled("late", "It expired before anybody decided.")
     if ruling.act not in (*acts(approval), "cancel"):
         return Ruled("invalid", INTERRUPTED if approval.unknown else NOT_STARTED)
+    told = _unread(approval, ruling)
     no = ruling.act in ("reject", "leave")
     if no and approval.policy.reason_required and not (ruling.reason or "").strip():
-        return Ruled("invalid", NO_REASON)
-    return None
+        told = NO_REASON
+    return Ruled("invalid", told) if told else None
+
+
+def _unread(approval: Approval, ruling: Ruling) -> str:
+    """That something was given with a ruling that nothing reads; empty where there is no such."""
+    if ruling.values and ruling.act not in ("approve", "run"):
+        return ONLY_APPROVED
+    if ruling.values and approval.payload_schema is None:
+        return NO_VALUES
+    return NOT_KEPT if ruling.act == "happened" and ruling.reason else ""

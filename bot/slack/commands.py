@@ -6,7 +6,7 @@ from typing import Any
 from bot.approvals.board import Board, Inbox
 from bot.approvals.button import decode, encode
 from bot.slack.actions import SHOW, WITHDRAW
-from bot.slack.blocks.lists import inbox_blocks, item
+from bot.slack.blocks.lists import inbox_message, item
 from bot.slack.blocks.rendered import Block, actions, button
 from bot.slack.groups import Groups
 from bot.slack.payloads import Click, SlashCommand
@@ -14,8 +14,6 @@ from bot.slack.payloads import Click, SlashCommand
 COMMAND = "/approvals"
 USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
 MORE = " on my Home tab"
-LISTED = 5
-"""Approvals of each list: a message has fewer blocks than a Home."""
 
 
 class Commands:
@@ -44,8 +42,7 @@ class Commands:
         match verb.lower():
             case "" | "list":
                 inbox = await self._inbox(command.by.id)
-                blocks = inbox_blocks(inbox, each=LISTED, where=MORE)
-                return _told("Your approvals", blocks)
+                return _told("Your approvals", inbox_message(inbox, where=MORE))
             case "show":
                 return await self._show(rest, command.by.id)
             case "withdraw":

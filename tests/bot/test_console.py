@@ -186,6 +186,9 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     number = asked.reference
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=99")
     assert (status, "between 1 and 5" in told) == (1, True)
+    twice = ("--set", "days=3", "--set", "days=2")
+    status, told = await typed("approvals", "decide", number, "approve", *twice)
+    assert (status, "a field was given twice" in told) == (1, True)
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=3")
     assert (status, "It is approved now, by operator" in told) == (0, True)
     stored = await kept(slot)
@@ -346,6 +349,14 @@ def test_an_act_has_to_be_named(capsys):
     with pytest.raises(SystemExit):
         main(["approvals"])
     assert "ACT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["days", "=3", ""])
+def test_a_field_is_set_to_something(capsys, given: str):
+    """A value without its field, or a field without its value, is no guess of ours."""
+    with pytest.raises(SystemExit):
+        main(["approvals", "decide", "4-0", "approve", "--set", given])
+    assert "is not FIELD=VALUE" in capsys.readouterr().err
 
 
 def turn(number: int, *said: str, entry: str = "", end: str = "GIVEN_UP") -> list[Event]:

@@ -19,12 +19,16 @@ from bot.slack.blocks.rendered import (
     small,
 )
 from bot.slack.blocks.takes import takes
+from bot.slack.validate import problems
 
+FULL = "Your approvals are too long for a message: they are on my Home tab."
 WAITING = ", which are less urgent: each comes up here as others are decided, and has its card"
 ASKED = ", asked earlier: each can be withdrawn where it was asked"
 DECIDED = ", decided earlier: each is told where it was asked"
 EACH = 10
-"""Approvals of one list; Home takes a hundred blocks, a message fifty."""
+"""Approvals of one list; Home takes a hundred blocks."""
+EACH_SAID = 5
+"""The same in a message, which takes fifty blocks and 12,000 characters, where they fit."""
 
 
 def home_view(inbox: Inbox) -> Block:
@@ -45,6 +49,12 @@ def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Blo
         if (more := len(approvals) - each) > 0:
             blocks.append(paragraph(f"… and {more} more{where or others}."))
     return blocks
+
+
+def inbox_message(inbox: Inbox, *, where: str) -> list[Block]:
+    """The lists as one message takes them: as many of each as fit into it."""
+    fewer = (inbox_blocks(inbox, each=each, where=where) for each in range(EACH_SAID, 0, -1))
+    return next((b for b in fewer if not problems(b, surface="message")), [paragraph(FULL)])
 
 
 def item(approval: Approval) -> list[Block]:

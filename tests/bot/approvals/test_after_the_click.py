@@ -1,15 +1,29 @@
 """What follows from votes and from time that others have to hear of."""
 
+from typing import Any
+
 import pytest
 
 from bot.approvals.life import closed, prompted
 from bot.approvals.posts import kind_of, prompts
 from bot.approvals.request import Approval, Escalation
-from bot.approvals.ruling import NO_REASON, Ruled, Ruling, carried
+from bot.approvals.ruling import (
+    NO_REASON,
+    NO_VALUES,
+    NOT_KEPT,
+    ONLY_APPROVED,
+    Ruled,
+    Ruling,
+    carried,
+)
 from bot.approvals.terms import Policy, Vote
 from tests.bot.approvals.samples import ASKED, approval
 
 YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
+FORM: dict[str, Any] = {
+    "payload_schema": {"type": "object", "properties": {"days": {"type": "integer"}}}
+}
+UNKNOWN: dict[str, Any] = {"unknown": True}
 STRICT = Policy(approvers=("UBOSS", "UCFO"), reason_required=True)
 
 
@@ -20,6 +34,44 @@ def test_an_operator_says_why_as_well(reason):
     assert carried(approval(policy=STRICT), ruling, now=ASKED, run_for=None) == Ruled(
         "invalid", NO_REASON
     )
+
+
+@pytest.mark.parametrize(
+    ("ruling", "how", "told"),
+    [
+        pytest.param(
+            Ruling(act="approve", by="jo", values={"amount": "1"}), {}, NO_VALUES, id="no form"
+        ),
+        pytest.param(
+            Ruling(act="reject", by="jo", values={"days": "3"}), FORM, ONLY_APPROVED, id="no"
+        ),
+        pytest.param(
+            Ruling(act="cancel", by="jo", values={"days": "3"}), FORM, ONLY_APPROVED, id="cancel"
+        ),
+        pytest.param(
+            Ruling(act="leave", by="jo", values={"days": "3"}),
+            FORM | UNKNOWN,
+            ONLY_APPROVED,
+            id="leave",
+        ),
+        pytest.param(
+            Ruling(act="happened", by="jo", values={"days": "3"}),
+            FORM | UNKNOWN,
+            ONLY_APPROVED,
+            id="happened",
+        ),
+        pytest.param(
+            Ruling(act="run", by="jo", values={"days": "3"}), UNKNOWN, NO_VALUES, id="run"
+        ),
+        pytest.param(
+            Ruling(act="happened", by="jo", reason="seen"), UNKNOWN, NOT_KEPT, id="a reason"
+        ),
+    ],
+)
+def test_nothing_an_operator_gives_is_dropped(ruling: Ruling, how: dict[str, Any], told: str):
+    """What nothing would read is told, and nothing is decided."""
+    came = carried(approval(**how), ruling, now=ASKED, run_for=None)
+    assert came == Ruled("invalid", told)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from bot.slack import blocks
 from bot.slack.blocks import Rendered, views
 from bot.slack.blocks.arguments import arguments, values
 from bot.slack.blocks.inputs import inputs
-from bot.slack.blocks.lists import home_view, inbox_blocks
+from bot.slack.blocks.lists import home_view, inbox_message
 from bot.slack.payloads import Click, Clicker, Place, state_values
 from bot.slack.validate import message_problems, view_problems
 from bot.turns import Thread
@@ -702,19 +702,43 @@ ABOUT = st.fixed_dictionaries(
 )
 
 
-def test_slack_takes_the_largest_inbox() -> None:
+MANY = Policy(approvers=tuple(f"U{n:04}" for n in range(300)))
+LONG = "Finance and Controlling of the whole of the group and all its parts "
+
+
+@pytest.mark.parametrize(
+    ("how", "policy"),
+    [
+        pytest.param({"args": {f"a{n}": "x" * 5000 for n in range(50)}}, MANY, id="long calls"),
+        pytest.param({"payload": {"days": 3}}, MANY, id="something was entered"),
+        pytest.param({"payload": {f"f{n}": "x" * 400 for n in range(9)}}, MANY, id="much of it"),
+        pytest.param(
+            {"votes": tuple(Vote(person=f"U{n:04}", confirmed=True, at=NOW) for n in range(300))},
+            MANY.model_copy(update={"quorum": 300}),
+            id="many votes",
+        ),
+        pytest.param(
+            {"hint": "h" * 900},
+            MANY.model_copy(
+                update={"rules": ((Quota(names=(LONG,), count=2),),) * 20},
+            ),
+            id="long rules",
+        ),
+    ],
+)
+def test_slack_takes_the_largest_inbox(how: dict[str, Any], policy: Policy) -> None:
     """Home and the command's answer stay within Slack's limits, however much there is to list."""
-    record = approval(
-        args={f"a{n}": "x" * 5000 for n in range(50)},
-        policy=Policy(approvers=tuple(f"U{n:04}" for n in range(300))),
-    )
-    ended = record.model_copy(update={"status": "rejected", "decided_by": MAX})
+    record = approval(**how, policy=policy)
+    ended = record.model_copy(update={"status": "done", "decided_by": MAX})
     waiting, done = (
         tuple(each.model_copy(update={"id": f"{n}-0"}) for n in range(99))
         for each in (record, ended)
     )
     listed = Inbox(waiting=waiting, asked=waiting, decided=done)
-    assert problems(Rendered("Your approvals", inbox_blocks(listed, each=5))) == []
+    said = inbox_message(listed, where=" there")
+    assert problems(Rendered("Your approvals", said)) == []
+    titles = [each["text"]["text"] for each in said if each["type"] == "header"]
+    assert titles == ["Waits for you", "Asked by you", "Decided"]
     assert view_problems(home_view(listed)) == []
 
 
