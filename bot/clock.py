@@ -229,8 +229,9 @@ class Walk:
         if view is None:
             return False
         left = any(call.kind == "tool" for call in view.open.values())
+        died = view.owner and view.lease <= view.now
         due: list[Command] = []
-        if view.inbox or view.posts or left:
+        if view.inbox or view.posts or left or died:
             due += self._index.session_waits(key)
         lost: list[Command] = []
         for approval in readable(view.approvals).values():

@@ -18,6 +18,7 @@ from agents.runtime.slot.port import (
     SIZE,
     Begun,
     Busy,
+    CallKind,
     Command,
     Commit,
     Companions,
@@ -303,7 +304,13 @@ class Held:
 
     def _open_calls(self) -> tuple[dict[str, OpenCall], list[str]]:
         now = {
-            call.id: _open_call(call, self.notes.get(call.id, {}))
+            call.id: OpenCall(
+                name=call.name,
+                kind=_kind(call, self.story),
+                version=call.version,
+                request=call.request,
+                note=self.notes.get(call.id, {}),
+            )
             for call in self.story.open.values()
         }
         opened = {cid: call for cid, call in now.items() if self._open.get(cid) != call}
@@ -408,17 +415,16 @@ class _Heartbeat:
                 held.lost = True
 
 
-def _open_call(call: Call, note: Json) -> OpenCall:
+def _kind(call: Call, story: Story) -> CallKind:
     match call.status:
         case "asked":
-            kind = "approval"
+            return "approval"
         case "waiting" | "answered":
-            kind = "news"
+            return "news"
+        case "entered" if story.waits(call.inner):
+            return "nested"
         case _:
-            kind = "tool"
-    return OpenCall(
-        name=call.name, kind=kind, version=call.version, request=call.request, note=note
-    )
+            return "tool"
 
 
 def _scope(invocation: str, branch: str | None) -> str:

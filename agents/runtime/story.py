@@ -186,6 +186,16 @@ class Story:
         branch = self.branch(name)
         return branch.spoken_to or any(self.settled(self.calls[c]) for c in branch.touched)
 
+    def waits(self, name: str | None) -> bool:
+        """Whether a strand can do nothing before somebody answers one of its calls."""
+        calls = [call for call in self.unsettled.values() if call.branch == name]
+        return bool(calls) and not self.wakes(name) and all(map(self._is_waiting, calls))
+
+    def _is_waiting(self, call: Call) -> bool:
+        if call.status == "entered":
+            return self.waits(call.inner)
+        return call.status not in ("new", "decided")
+
     def _refused(self, event: Event, branch: Branch) -> None:
         """Have a turn read in words alone; the second one in a row, and all before it."""
         before = branch.events if branch.again else (event,)

@@ -67,13 +67,14 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[3])
 """HOLD{due}(member, delay, lifetime): not before `delay` ms from now by the store's clock."""
 
 LATER = """#!lua flags=allow-oom
-if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[3] then return 0 end
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if score and score ~= ARGV[3] then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 return redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
 """
 """LATER{due}(member, delay, score): due `delay` ms from now by the store's clock, unless somebody
-rang since it was claimed."""
+rang since it was claimed. One that is gone was lost: nobody but its claimer strikes it off."""
 
 NOTE = """#!lua flags=allow-oom
 local time = redis.call('TIME')

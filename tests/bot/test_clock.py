@@ -10,10 +10,14 @@ from datetime import timedelta
 import pytest
 
 from agents import (
+    Agent,
+    AgentTool,
     Companions,
     Entry,
+    FunctionTool,
     LongRunningFunctionTool,
     SessionKey,
+    SessionService,
     StoreUnavailable,
 )
 from agents.runtime.slot.memory import MemorySlot
@@ -29,6 +33,7 @@ from bot.clock import LOOK, Audits, Clock, Sweep, Walk, close_due
 from bot.index import Index
 from bot.index.due import LONGEST
 from bot.tickets.news import UNREPORTED, Waiting
+from tests.agents.desk import Desk
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import ASKED, KEY, approval, click, session
 from tests.bot.river import River
@@ -244,6 +249,53 @@ async def test_the_walk_wakes_a_session_whose_bell_was_lost(store_url: str):
         assert (await decide(slot, KEY, click(asked), index=())).kind == "decided"
         assert await index.claim(9, lease=1000) == []
         await walk.step()
+        assert [claim.key for claim in await index.claim(9, lease=1000)] == [KEY]
+
+
+def _over(depth: int, tool: FunctionTool) -> Agent:
+    """An agent that has a tool so many agents down."""
+    agent = Agent(name="a0", description="Acts.", tools=[tool])
+    for number in range(1, depth + 1):
+        agent = Agent(name=f"a{number}", description="Delegates.", tools=[AgentTool(agent)])
+    return agent
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("sort", ["people", "news"])
+async def test_the_walk_rings_nobody_who_waits(store_url: str, depth: int, sort: str):
+    """A session whose calls all wait has nothing to do, at whatever depth they were made."""
+
+    def act() -> None:
+        """Act."""
+
+    tool = FunctionTool(act, require_confirmation=True)
+    agent = _over(depth, tool if sort == "people" else LongRunningFunctionTool(act))
+    replies = [call(f"a{number}", request="go") for number in reversed(range(depth))]
+    last = ["It is on its way."] if sort == "news" else []
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client)
+        script = [*replies, call("act"), *last]
+        desk = await Desk(agent, script, service=SessionService(slot)).open()
+        await desk.say()
+        key = SessionKey(agent.name, "ann", "s")
+        await Walk(slot, index, apps=[agent.name], tenant="local").step()
+        view = await slot.read(key)
+        assert await index.claim(9, lease=1000) == []
+    waits = {"people": "approval", "news": "news"}[sort]
+    assert view
+    assert sorted(each.kind for each in view.open.values()) == sorted(["nested"] * depth + [waits])
+
+
+async def test_the_walk_finds_a_turn_whose_worker_died(store_url: str):
+    """Between two steps a session has nothing in it that is due, and yet somebody began."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        walk = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant)
+        await slot.apply(KEY, state={}, create=True)
+        begun = await slot.begin(KEY, owner="test", lease=60_000)
+        assert await walk.step() == 0
+        await slot.renew(KEY, begun.fence, lease=0)
+        assert await walk.step() == 1
         assert [claim.key for claim in await index.claim(9, lease=1000)] == [KEY]
 
 

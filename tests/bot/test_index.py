@@ -128,6 +128,16 @@ async def test_a_ring_survives_done(index: Index) -> None:
     assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
 
 
+async def test_what_is_put_off_comes_back(index: Index, client: Client) -> None:
+    """A session that its claimer puts off is due again, though the index was emptied meanwhile."""
+    await _ring(index, KEYS[0])
+    [claim] = await index.claim(9, lease=LEASE)
+    await client.flushall()
+    await index.send(index.over(claim, pause=0.001))
+    await asyncio.sleep(0.002)
+    assert [again.key for again in await index.claim(9, lease=LEASE)] == [KEYS[0]]
+
+
 async def test_an_old_claim_strikes_nothing_off(index: Index) -> None:
     """Two claims never look the same, not even in the same millisecond."""
     claims = []

@@ -67,17 +67,21 @@ class Entry:
     body: Json
 
 
+CallKind = Literal["tool", "approval", "news", "nested"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenCall:
     """A call without its last response.
 
-    `kind`: `tool` (a body to run), `approval` (a person is asked; `request` is the id of the
-    question), `news` (long-running: results come from outside). `note` is what may be told about
+    `kind`: `tool` (a body to run, or to go on with), `approval` (a person is asked; `request` is
+    the id of the question), `news` (long-running: results come from outside), `nested` (an agent
+    works on it, and waits for answers to calls of its own). `note` is what may be told about
     the waiting, as JSON: it is shown to the model in place of the missing response.
     """
 
     name: str
-    kind: Literal["tool", "approval", "news"]
+    kind: CallKind
     version: int
     request: str | None = None
     note: Json = field(default_factory=dict[str, JsonValue])
