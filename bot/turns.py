@@ -4,7 +4,7 @@ A message, a person's decision and news of a ticket all become a Turn, and from 
 same way: into the session's inbox, to the worker, to what is owed to Slack.
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -16,6 +16,10 @@ THREAD_USER = "thread"
 
 Command = tuple[str | int | float, ...]
 """A command for the index of what is due, sent together with a change of a session."""
+Ring = Callable[[SessionKey], Sequence[Command]]
+"""The index commands that make a session due now."""
+Due = Callable[[SessionKey, str, int], Sequence[Command]]
+"""The index commands that have an approval, or a call's ticket, looked at: session, id, time (ms)."""
 
 
 class Saved(Protocol):

@@ -150,7 +150,7 @@ def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
         for each in others
         if each.digest == approval.digest
         and each.call_id != approval.call_id
-        and _together(each, approval)
+        and each.batch == approval.batch
     ]
     before = [each for each in equal if _order(each) < _order(approval)]
     return len(before) + 1, len(equal) + 1
@@ -195,11 +195,6 @@ def _failed(approval: Approval, others: Sequence[Approval]) -> Sequence[Approval
 
 def _changed(approval: Approval, before: Approval) -> tuple[str, ...]:
     return tuple(each.name for each in differences(approval, before))
-
-
-def _together(one: Approval, other: Approval) -> bool:
-    """Whether two calls were made in one reply of the model."""
-    return one.call_id.rpartition("-")[0] == other.call_id.rpartition("-")[0]
 
 
 def _order(approval: Approval) -> tuple[int, int, str]:

@@ -55,7 +55,7 @@ def voted(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
         return _next(counted, "rejected", decided) if enough else _next(counted, "pending", {})
     if not reached(policy, in_favour(counted.votes, vote.payload)):
         return _next(counted, "pending", {})
-    bounds = (_milliseconds(run_for) if run_for else None, approval.run_for)
+    bounds = (run_for // timedelta(milliseconds=1) if run_for else None, approval.run_for)
     spans = [span for span in bounds if span is not None]
     run_by = vote.at + min(spans) if spans else None
     return _next(counted, "approved", {**decided, "payload": vote.payload, "run_by": run_by})
@@ -303,8 +303,3 @@ def _next(approval: Approval, status: Status, changes: Mapping[str, object]) -> 
     if status not in MOVES[approval.status]:
         raise ValueError(f"{approval.id} is {approval.status} and cannot become {status}")
     return approval.model_copy(update={**changes, "status": status, "rev": approval.rev + 1})
-
-
-def _milliseconds(span: timedelta) -> int:
-    """A span in milliseconds."""
-    return span // timedelta(milliseconds=1)

@@ -185,8 +185,14 @@ class Approval(Frozen):
 
     @property
     def version(self) -> int:
-        """The number of the event that asks."""
-        return int(self.id.partition("-")[0])
+        """The number of the event that asks, which tells what came first where clocks may not."""
+        version = self.id.partition("-")[0]
+        return int(version) if version.isdecimal() else 0
+
+    @property
+    def batch(self) -> str:
+        """The number of the event that made the call: calls of one reply of the model share it."""
+        return self.call_id.rpartition("-")[0]
 
     def record(self) -> Record:
         """The approval as the slot keeps it."""
@@ -357,17 +363,6 @@ def repeats(newer: Approval, older: Approval) -> bool:
         bool(older.digest)
         and newer.digest == older.digest
         and not older.unknown
-        and _asking(newer) > _asking(older)
-        and _batch(newer) != _batch(older)
+        and newer.version > older.version
+        and newer.batch != older.batch
     )
-
-
-def _asking(approval: Approval) -> int:
-    """The version of the event that asked: clocks may stand still, or go back."""
-    version = approval.id.partition("-")[0]
-    return int(version) if version.isdecimal() else 0
-
-
-def _batch(approval: Approval) -> str:
-    """The version of the event that made the call."""
-    return approval.call_id.rpartition("-")[0]

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from agents import ApprovalPolicy, Companions, Event, Question, SessionKey, Story
 from bot.approvals.request import Approval
 from bot.approvals.resolve import Defaults, chosen
-from bot.turns import Command, Thread, thread_of
+from bot.turns import Command, Due, Thread, thread_of
 
 USER = "user"
 TALK_READ = 50
@@ -15,9 +15,6 @@ TALK_READ = 50
 
 STRANGE = ApprovalPolicy(approvers=("a tool that no policy is known for",))
 """Nobody has this name: what is missing is no leave for the default approvers."""
-
-Due = Callable[[SessionKey, str, int], Sequence[Command]]
-"""The index commands that make an approval due: session, id of the approval, when (ms)."""
 
 
 class Spent(Protocol):

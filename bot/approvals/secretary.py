@@ -6,8 +6,6 @@ session are handed in before a turn, and what a turn opens is remembered until i
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 
-from pydantic import JsonValue
-
 from agents import Companions, Event, SessionKey, Slot, StoreUnavailable, Story
 from bot import logs
 from bot.approvals import audit
@@ -20,11 +18,7 @@ from bot.approvals.resolve import named, unsettled
 from bot.approvals.scene import Rules, Scene
 from bot.approvals.terms import OPERATOR, Vote, in_favour, is_person
 from bot.approvals.withdrawal import Gone, withdraw
-from bot.turns import Command
-
-Json = dict[str, JsonValue]
-Ring = Callable[[SessionKey], Sequence[Command]]
-"""The index commands that make a session due now."""
+from bot.turns import Ring
 
 
 class Secretary:
@@ -67,6 +61,11 @@ class Secretary:
         open_ = {name: each for name, each in approvals.items() if each.status == "pending"}
         self._asked.setdefault(key, {}).update(open_)
 
+    async def recall(self, key: SessionKey) -> None:
+        """Before a turn is given up: take the session's approvals, as far as they can be read."""
+        view = await self._slot.read(key, parts=("approvals",))
+        self.remember(key, readable(view.approvals) if view else {})
+
     def remember(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
         """Take a session's approvals as they were last read; what the turn opened is known."""
         self._approvals.setdefault(key, {}).update(approvals)
@@ -102,7 +101,7 @@ class Secretary:
         self._settling.setdefault(key, []).extend(planned.settling)
         return planned.companions
 
-    async def permit(self, key: SessionKey, request: str) -> tuple[str, Json | None]:
+    async def permit(self, key: SessionKey, request: str) -> tuple[str, audit.Json | None]:
         """Whether an approved call may still start: why not, and the audit entry of its start.
 
         Whoever approved must be entitled now as well, and it must be enough for today's policy.

@@ -7,7 +7,7 @@ stored approval. The rest (the card's new face, the agent going on) follows from
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from bot.slack.payloads import Click, Clicker, Place, Submission
 from bot.slack.people import People
 from bot.slack.replies import Replies
 from bot.slack.text import cut, escaped
-from bot.turns import Command, Saved, Spot, thread_of
+from bot.turns import Ring, Saved, Spot, thread_of
 
 INACTIVE = "This button is no longer active."
 EMPTIED = (
@@ -60,8 +60,6 @@ Mend = Callable[[SessionKey, str], Coroutine[Any, Any, None]]
 """Shows a session's message at `channel|ts` as it is now, where its request is over."""
 First = Callable[[str], Awaitable[bool]]
 """Whether nobody has said so before: Slack may bring a click again, to any process."""
-Ring = Callable[[SessionKey], Sequence[Command]]
-"""The index commands that make a session due, for the pipeline of its slot."""
 
 
 class Clicks:

@@ -10,7 +10,7 @@ from bot.approvals.request import Approval
 from bot.approvals.withdrawal import withdraw
 from bot.slack import events
 from bot.slack.events import Retracted
-from bot.turns import Command, Thread, session_key
+from bot.turns import Ring, Thread, session_key
 
 
 class Retractions:
@@ -26,7 +26,7 @@ class Retractions:
         slot: Slot,
         *,
         deleted: Callable[[str], Awaitable[None]],
-        ring: Callable[[SessionKey], Sequence[Command]],
+        ring: Ring,
         agents: Sequence[str],
         team: str,
     ) -> None:

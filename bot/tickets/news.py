@@ -13,7 +13,7 @@ from typing import Self
 from pydantic import JsonValue
 
 from agents import Companions, Event, Post, SessionKey, Story, Ticket
-from bot.turns import Command, Thread, Turn, thread_of
+from bot.turns import Command, Due, Thread, Turn, thread_of
 
 USER = "user"
 UNREPORTED = (
@@ -21,8 +21,6 @@ UNREPORTED = (
 )
 
 Companion = Callable[..., Companions]
-Due = Callable[[SessionKey, str, int], Sequence[Command]]
-"""The index commands that have a call's ticket looked at: session, call id, when (ms)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
+from bot.slack.blocks.fields import Schema
 from bot.slack.options import option_value
 from bot.slack.text import cut, visible
 
@@ -14,8 +15,6 @@ ABOUT_LIMIT = 300
 CHOICES_LIMIT = 1_000
 RULES_LIMIT = 500
 UNSHOWN = "What it would begin with cannot be shown here, so it begins empty."
-
-Schema = Mapping[str, Any]
 
 
 def hint(schema: Schema, *, choices: Sequence[JsonValue] = (), typed: bool, unshown: bool) -> str:
