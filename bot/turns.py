@@ -19,7 +19,7 @@ Command = tuple[str | int | float, ...]
 Ring = Callable[[SessionKey], Sequence[Command]]
 """The index commands that make a session due now."""
 Due = Callable[[SessionKey, str, int], Sequence[Command]]
-"""The index commands that have an approval, or a call's ticket, looked at: session, id, time (ms)."""
+"""The index commands that have an approval or a ticket looked at: session, its id, when (ms)."""
 
 
 class Saved(Protocol):
