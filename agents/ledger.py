@@ -54,9 +54,9 @@ class FileLedger:
         self._clock = clock
 
     async def pay(self, *, amount: float, purpose: str, key: str, requester: str) -> dict[str, Any]:
-        """Append a payment unless its key is there; raises ToolError for a key used otherwise.
+        """Append a payment unless its key is there already.
 
-        Also when a line of the file cannot be read.
+        Raises ToolError when the key belongs to another payment, or a line cannot be read.
         """
         entry: dict[str, Any] = {
             "key": key,
@@ -114,7 +114,7 @@ class FileLedger:
 
 
 def _sync(folder: Path) -> None:
-    """Have a new file's name on the disk as well."""
+    """Make sure that the name of a new file is on the disk as well."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -188,15 +188,15 @@ class _Refused(Exception):
 
 
 class _Busy(Exception):
-    """The service said something is wrong with it, not with the payment, or that it is at it."""
+    """The service has trouble of its own, or is still working on a payment with this key."""
 
 
 class _Unclear(Exception):
-    """What answered names no payment: a page to log in, a queue, another service."""
+    """Whatever answered named no payment: a login page, a queue, another service."""
 
 
 def _refusal(refused: _Refused, failures: Sequence[BaseException | None], key: str) -> str:
-    """What to say of a refusal: it is about the last attempt, an earlier one may have paid."""
+    """What to say about a refusal: it is about the last attempt; an earlier one may have paid."""
     if _surely_unpaid(failures):
         return f"The payment service refused, so nothing was paid: {refused}"
     return f"{_UNKNOWN.format(key=key)} Asked again, the service refused: {refused}"
@@ -210,7 +210,7 @@ def _unpaid(failures: Sequence[BaseException | None], key: str) -> str:
 
 
 def _surely_unpaid(failures: Sequence[BaseException | None]) -> bool:
-    """Only what never left this machine is surely not paid."""
+    """Whether nothing was paid for sure: only if the request never left this machine."""
     return all(isinstance(failure, aiohttp.ClientConnectorError) for failure in failures)
 
 

@@ -82,7 +82,7 @@ class AgentTool:
         return cast("dict[str, JsonValue]", given.model_dump(mode="json", exclude_none=True))
 
     async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it
-        """An agent is asked freely; its own tools ask for themselves."""
+        """Never: any agent may be asked, and its own tools ask people themselves."""
         return False
 
     async def precondition(
@@ -90,11 +90,11 @@ class AgentTool:
         bound: Bound,  # noqa: ARG002 - as Tool has it
         tool_context: ToolContext,  # noqa: ARG002 - as Tool has it
     ) -> dict[str, JsonValue]:
-        """It depends on nothing."""
+        """Nothing: the call depends on its arguments alone."""
         return {}
 
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:  # noqa: ARG002 - as Tool has it
-        """Not how a nested agent runs; raises UsageError."""
+        """Raise UsageError: the runner steps through a nested agent instead."""
         raise UsageError(f"{self.name} is an agent: a Runner steps through it")
 
 
@@ -118,7 +118,7 @@ def _compact(args: dict[str, JsonValue]) -> str:
 
 
 def left(story: Story, call: Call, nested: Agent, *, skip: bool) -> Outcome:
-    """What a nested agent brought about: its last words, and the state it changed."""
+    """What came of a nested agent: its last words, and the state it changed."""
     events = story.branch(call.inner).events
     response = _response(events, nested)
     deltas = [event.actions.state_delta.items() for event in events]

@@ -1,4 +1,4 @@
-"""One question to a model: what it is shown, and its reply as an event."""
+"""One question to a model: what the model is shown, and its reply as an event."""
 
 import logging
 import time
@@ -60,10 +60,11 @@ class Asking:
         return self._context
 
     async def pieces(self) -> AsyncIterator[Event]:
-        """Ask, and yield texts on their way; the one event of the reply, or of the failure, is new.
+        """Ask, and yield pieces of text as they come; the event of the reply goes into `new`.
 
-        Where the conversation has outgrown the window that is the event of its summary: the
-        question comes next. Raises ModelUnavailable while trying again later may help.
+        A failure makes an event, too. Where the conversation has outgrown the window, the event
+        is its summary, and the question comes next. Raises ModelUnavailable while trying again
+        later may help.
         """
         try:
             await self._claim()
@@ -95,7 +96,7 @@ class Asking:
     async def _compaction(self) -> Event | None:
         """A summary of what is too old to be read whole; None when there is none to write.
 
-        A turn never ends for want of one: it is asked for again in the next.
+        A turn goes on without one when the model writes none; the next turn asks for it again.
         """
         window, story = self.budget.config.window, self.held.story
         apart = self.step.branch is not None or self.step.agent.include_contents == "none"
@@ -123,7 +124,7 @@ class Asking:
         return self._compacted(until, summary, response) if summary else None
 
     def _minutes(self, until: int) -> LlmRequest:
-        """The request for a summary, in plain text: no call in it wants its tools declared."""
+        """The request for a summary, as plain text, so that no call in it needs its tool declared."""
         agent = self.step.agent
         said = transcript(contents_until(agent, self.held.story, until))
         return LlmRequest(
@@ -165,7 +166,7 @@ class Asking:
             yield answer
 
     def _called(self, response: LlmResponse, begun: float) -> None:
-        """Log that a model has answered: what it took, and nothing of what was said."""
+        """Log that a model has answered: time and tokens, but nothing of what was said."""
         if not response.partial:
             took = round(time.monotonic() - begun, 3)
             told = {f"tokens_{name}": count for name, count in response.usage.items()}
@@ -252,7 +253,7 @@ class Asking:
         return {cid for cid, tool in tools if cid and tool and tool.is_long_running}
 
     def _delta(self, parts: Sequence[types.Part]) -> tuple[dict[str, JsonValue], str]:
-        """The state a reply changes, the output included; and why that does not fit its schema."""
+        """The state that a reply changes, and why the output in it does not fit its schema."""
         delta: dict[str, JsonValue] = {}
         if self._context is not None:
             delta |= changed(self._context).state_delta

@@ -1,4 +1,4 @@
-"""How one run behaves, and what it has used up so far."""
+"""How one run behaves, and how much of its limits it has used up."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from agents.runtime.patience import Patience
 from agents.runtime.story import Story
 
 REPEATS = 10
-"""So often a model may make one and the same call that fails before its turn ends."""
+"""How often a model may repeat a call that fails before its turn is ended."""
 NAME_LIMIT = 100
 
 Spent = Callable[[str], Awaitable[int]]
@@ -93,7 +93,7 @@ class Budget:
 
 
 def _repeated(story: Story, invocation: str) -> str:
-    """The tool that a model called again and again in vain, with the same arguments each time."""
+    """The tool that a model keeps calling in vain, with the same arguments each time."""
     newest = (call for call in reversed(story.calls.values()) if call.invocation == invocation)
     last = list(islice(newest, REPEATS))
     vain = all(

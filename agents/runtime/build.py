@@ -1,4 +1,4 @@
-"""Pure: what a function does, as far as its code tells, so that another build of it is noticed.
+"""Pure: what a function does, as far as its code tells, so that a changed build is noticed.
 
 What a body asks people for is known only while it asks. Whether it may ask for something else by
 now is told by its code and what that names: functions, pydantic models and plain values of its own
@@ -24,7 +24,7 @@ PLAIN = (str, int, float, bool, bytes, type(None))
 WRAPPED = (staticmethod, classmethod, property)
 NO_NAMES: Sequence[str] = ()
 MOST = 20_000
-"""Parts that are looked at: a table that the code names may be long."""
+"""The most parts that are looked at, since a table that the code names may be long."""
 
 
 class Build(NamedTuple):
@@ -38,7 +38,7 @@ class Build(NamedTuple):
 
 
 NO_BUILD = Build("", asks=False)
-"""Of what asks nobody by itself."""
+"""The build of a tool that never asks anybody by itself."""
 
 
 def build_of(func: Callable[..., Any]) -> Build:
@@ -61,7 +61,7 @@ class _Walk:
         self._seen: dict[tuple[int, ...], object] = {}
 
     def visit(self, value: object) -> None:
-        """Write down what a value is, and what it is made of."""
+        """Write down a value and what it is made of."""
         waiting = [(value, NO_NAMES)]
         while waiting and len(self.found) + len(self._seen) < MOST:
             # A stranger's object may do anything when it is looked at.

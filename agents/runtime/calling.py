@@ -47,7 +47,7 @@ thread goes on until its process is killed: 15 seconds after it gave its session
 ABSENT_AGAIN = 10.0
 """Seconds until a call whose tool is not here is looked at again; longer each time."""
 AT_ONCE = 16
-"""Calls of a batch that are under way at once: one batch leaves threads for all other sessions."""
+"""Calls of a batch that run at once, so that one batch leaves threads for the other sessions."""
 Response = dict[str, JsonValue]
 
 _FREE: Leave = ("", None)
@@ -115,7 +115,7 @@ class Calling:
         self.interrupted = self.step in held.started
         self.ran = False
         self.agreed: Bound | None = None
-        """The call as people agreed to it, while a body of another build is let ask first."""
+        """The call as people agreed to it, while a body of another build may ask first."""
         asked = call.question
         self.args = copy.deepcopy(dict(asked.args if asked else call.args))
         self.context = ToolContext(
@@ -162,7 +162,7 @@ class Calling:
             return self._lost() if self.interrupted and not self.ran else self._failed(error)
 
     def _known(self) -> Outcome | None:
-        """What came of the call already, or what a person found who looked."""
+        """What is known of the call already: its result, or what a person found out about it."""
         call = self.call
         if call.id in self.held.results:
             return self._reported(Report.model_validate(self.held.results[call.id]))
@@ -195,7 +195,7 @@ class Calling:
         return await self._judged(tool, bound)
 
     async def _left_to_others(self) -> None:
-        """Leave a call that was let in to a process that has its tool; raises Unsettled."""
+        """Leave a call that was taken up before to a process that has its tool; raises Unsettled."""
         if self.call.question or self.interrupted or self.call.status == "entered":
             with ours():
                 await self.held.put_off(f"{self.call.id}:absent", again=ABSENT_AGAIN)
@@ -282,7 +282,7 @@ class Calling:
         return await self._permitted(tool, bound, started)
 
     def _check_lease(self) -> None:
-        """Stopped meanwhile, another process has looked whether it happened: SessionConflict."""
+        """Raise SessionConflict once the lease is over: another process may look into the call."""
         if time.monotonic() > self.held.until:
             raise SessionConflict("the lease ran out before the body began")
 
@@ -306,8 +306,8 @@ class Calling:
     async def _may_ask(self, tool: Tool, bound: Bound, asked: Question) -> bool:
         """Whether the body itself would ask about a fresh call, as far as that can be told.
 
-        One that was not seen to ask may, where a body asked before for no more than a yes or no: it
-        has no values of people to pass over.
+        A body that was not seen to ask may still do so where one asked before for no more than a
+        yes or no: then people have filled in no values that could be passed over.
         """
         build = tool.build
         if not build.asks and (not asked.dynamic or asked.payload_schema is not None):
@@ -315,7 +315,7 @@ class Calling:
         return bool(build.mark) and not await tool.needs_confirmation(bound, self.context)
 
     async def _leave(self) -> Leave:
-        """What those who asked say about the start."""
+        """What the permit says: why people have to be asked anew, and the start's audit entry."""
         permit, request = self.held.permit, self.call.request
         if permit is None or not request:
             return _FREE
@@ -351,20 +351,20 @@ class Calling:
         return await self._found(tool, bound, tool.reconcile)
 
     def _may_have_run(self, tool: Tool) -> bool:
-        """Whether an earlier run may have had its effect, and nobody has looked."""
+        """Whether an earlier run may have taken effect without anybody having looked."""
         return self.interrupted and tool.effects == "idempotent"
 
     def _maybe(self, tool: Tool, bound: Bound) -> Outcome:
-        """A question to a person about a body that may have had its effect."""
+        """Ask a person about a body that may have taken effect."""
         log.error("tool.unknown", extra={"tool": tool.name, "call": self.call.id})
         return self._outcome_of(self.questions.unknown(tool, bound))
 
     async def _found(
         self, tool: Tool, bound: Bound, reconcile: Callable[..., Any]
     ) -> Outcome | None:
-        """What a body left outside; None when there is nothing, and a while later still nothing.
+        """What `reconcile` finds of an interrupted body; None when two looks find nothing.
 
-        Raises Unsettled for that while, so that whoever works on the session is free meanwhile.
+        Raises Unsettled between the looks, so that whoever works on the session is free meanwhile.
         """
         waited = self.held.waited(self.step)
         if waited is not None and waited < SETTLE:
@@ -416,9 +416,9 @@ class Calling:
         return self._outcome_of(report_of(value, context, lasting=tool.is_long_running))
 
     async def _let_ask(self, tool: Tool) -> Outcome:
-        """Run a body of another build than the one that asked as if nobody had agreed yet.
+        """Run a body of another build than the one that asked, as if nobody had agreed yet.
 
-        It may ask for something else by now. What it is given is its own, for it may change that.
+        It may ask for something else by now. It gets arguments of its own, for it may change them.
         """
         self.context.tool_confirmation = None
         bound = tool.bind(self.args)
@@ -429,7 +429,7 @@ class Calling:
     async def _asked(
         self, tool: Tool, bound: Bound, request: ConfirmationRequest, *, value: Any
     ) -> Outcome:
-        """The question of a body; what people agreed to runs where it asks for just that."""
+        """Put the question of a body; where people have agreed to just that already, run it."""
         asked, agreed, self.agreed = self.call.question, self.agreed, None
         if agreed is None or asked is None:
             return self._reported(await self.questions.ask(tool, bound, request, shown=value))
@@ -457,7 +457,7 @@ class Calling:
         return asked is not None and (asked.unknown or (asked.ended and not asked.returned))
 
     def _forget(self) -> None:
-        """What a failing call changed so far is lost."""
+        """Discard what a failing call has changed so far."""
         self.context.state.forget()
         self.context.actions = EventActions()
 

@@ -101,7 +101,7 @@ class Question(BaseModel):
 
 
 def verdict(*, needed: bool, answer: ToolConfirmation | None) -> Verdict:
-    """Whether a call may run now: nothing asked for means run, no answer yet means ask."""
+    """Whether a call may run now: run where nobody need agree, ask while there is no answer."""
     if answer is None:
         return "ask" if needed else "run"
     return "run" if answer.confirmed else "reject"

@@ -16,7 +16,7 @@ from agents.runtime.state import State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadonlyContext:
-    """What an instruction may be made of: the state, which it cannot change, and for whom it is."""
+    """What an instruction may use: the state, which it cannot change, and whom it is for."""
 
     state: Mapping[str, Any]
     agent_name: str = ""

@@ -1,4 +1,4 @@
-"""Copies of events for those outside: what they change in one is changed nowhere else."""
+"""Copies of events for callers: whatever they change in one is changed nowhere else."""
 
 from google.genai import types
 
@@ -12,7 +12,7 @@ RESPONSE = PLAIN | {"function_response"}
 
 
 def own(event: Event) -> Event:
-    """An event like this one that shares nothing with it which could be changed."""
+    """A copy of an event that shares nothing changeable with it."""
     content, asked = event.content, event.long_running_tool_ids
     parts = [_part(part) for part in event.parts]
     return event.model_copy(

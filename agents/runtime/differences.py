@@ -17,7 +17,7 @@ from agents.runtime.digest import bare, canonical
 Json = Mapping[str, JsonValue]
 
 MEMBERS = 10
-"""Members of a list that came or went which people are told one by one."""
+"""How many added or removed members of a list are told one by one."""
 DEPTH = 8
 """How deep a schema is looked into: one that contains itself has no end."""
 KINDS = {
@@ -42,7 +42,7 @@ LIMITS = {
     "format": "as {}",
     "pattern": "matching {}",
 }
-"""How the limits of a value are told; what else a schema says is told as JSON."""
+"""How the limits of a value are put in words; anything else in a schema is told as JSON."""
 _GONE = object()
 """Stands for a value that is not there: null is one."""
 
@@ -107,7 +107,7 @@ def _members(path: str, before: list[JsonValue], after: list[JsonValue]) -> Iter
 
 
 def _tool(before: Question, after: Question, *, told: bool) -> list[str]:
-    """What of a tool is another than it was; `told`: its arguments say something already."""
+    """What has changed about a tool; `told`: its arguments already show a difference."""
     lines = [*_parameters(before, after), *_effects(before, after)]
     if not lines and not told:
         return [f"the tool {after.tool} has changed since: its parameters, defaults or effects"]
@@ -139,7 +139,7 @@ def _effects(before: Question, after: Question) -> Iterator[str]:
 
 
 def _fields(before: Question, after: Question) -> Iterator[str]:
-    """What people are to fill in that they were not, or otherwise."""
+    """Which fields people have to fill in that are new, gone or different."""
     old, new = _properties(before.payload_schema), _properties(after.payload_schema)
     for name in dict.fromkeys((*old, *new)):
         if name not in new:

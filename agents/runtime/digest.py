@@ -38,7 +38,7 @@ def digest(
 ) -> str:
     """What a person agrees to, as SHA-256 in hex: who does what, how, and what is asked.
 
-    Without a precondition it is what it was before there were any.
+    An empty precondition does not count, so a call without one has the digest it always had.
     """
     agreed: dict[str, JsonValue] = {
         "tenant": tenant,
@@ -70,7 +70,7 @@ def contract_version(
 
 
 def promise_of(signature: Signature, *, effects: str) -> dict[str, JsonValue]:
-    """What a contract version is about, so that it can be told what of it has changed."""
+    """What a contract version covers, kept so that changes of it can be named."""
     return {"parameters": bare(signature.schema or {}), "effects": effects}
 
 

@@ -1,4 +1,4 @@
-"""Pure: the end of a turn that cannot be got done, so that the session can go on without it."""
+"""Pure: the end of a turn that cannot be completed, so that the session can go on without it."""
 
 from collections.abc import Collection
 

@@ -74,7 +74,7 @@ class SessionConflict(AgentsError):
 
 
 class SessionBusy(SessionConflict):
-    """Somebody else has the session until `until` (milliseconds, the store's clock), or less.
+    """Somebody else has the session until `until` (milliseconds, the store's clock) at the latest.
 
     `pause` is for how many seconds nobody can do anything, if that is known.
     """
@@ -88,7 +88,7 @@ class SessionBusy(SessionConflict):
 
 
 class Unsettled(SessionBusy):
-    """What became of an interrupted call shows in `pause` seconds; it is given back till then."""
+    """What became of a call shows in `pause` seconds; the session is given back until then."""
 
     def __init__(self, until: int, *, pause: float) -> None:
         """Keep the wait."""
@@ -105,7 +105,7 @@ class StoreUnavailable(AgentsError):
 
 
 class TurnFailed(AgentsError):
-    """A turn cannot go on here and now, by no fault of a tool; another process may do better."""
+    """A turn cannot go on here and now, and no tool is to blame; another process may do better."""
 
 
 class ModelError(AgentsError):

@@ -1,4 +1,4 @@
-"""Handing the conversation over: the tool, whom it may name, and what an agent is told of them."""
+"""Handing a conversation over: the tool, the agents it may name, and what is told about them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -84,7 +84,7 @@ class TransferTool:
         )
 
     async def needs_confirmation(self, bound: Bound, tool_context: ToolContext) -> bool:  # noqa: ARG002 - as Tool has it
-        """Handing over asks nobody."""
+        """Never: an agent hands over without asking people."""
         return False
 
     async def precondition(
@@ -92,7 +92,7 @@ class TransferTool:
         bound: Bound,  # noqa: ARG002 - as Tool has it
         tool_context: ToolContext,  # noqa: ARG002 - as Tool has it
     ) -> dict[str, JsonValue]:
-        """It depends on nothing."""
+        """Nothing: the call depends on its arguments alone."""
         return {}
 
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:
