@@ -124,7 +124,7 @@ class Asking:
         return self._compacted(until, summary, response) if summary else None
 
     def _minutes(self, until: int) -> LlmRequest:
-        """The request for a summary, as plain text, so that no call in it needs its tool declared."""
+        """The request for a summary; as plain text, so that no call needs its tool declared."""
         agent = self.step.agent
         said = transcript(contents_until(agent, self.held.story, until))
         return LlmRequest(

@@ -195,7 +195,7 @@ class Calling:
         return await self._judged(tool, bound)
 
     async def _left_to_others(self) -> None:
-        """Leave a call that was taken up before to a process that has its tool; raises Unsettled."""
+        """Leave a call that was taken up already to one who has its tool; raises Unsettled."""
         if self.call.question or self.interrupted or self.call.status == "entered":
             with ours():
                 await self.held.put_off(f"{self.call.id}:absent", again=ABSENT_AGAIN)
