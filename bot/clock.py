@@ -44,6 +44,7 @@ AT_ONCE = 100
 """Approvals of one look; sessions of one step."""
 REPORTS = timedelta(days=90)
 """For how long nothing may happen in a session until its calls wait for no report any more."""
+BETWEEN_LOOKS = timedelta(minutes=30)
 UNTOLD = 10
 """Requests of one look about whose approvers Slack may say nothing, until it is left in peace."""
 
@@ -113,7 +114,9 @@ def sweeps(
     more: Sequence[Sweep] = (),
 ) -> tuple[Sweep, ...]:
     """Everything that is looked at again and again, in a session's own time or in ours."""
-    walk = Walk(slot, index, apps=apps, tenant=tenant, reports=reports)
+    walk = Walk(
+        slot, index, apps=apps, tenant=tenant, reports=reports, between_looks=tickets.longest
+    )
     return (
         Sweep("tickets", TICKETS, tickets.look),
         Sweep("expiry", EXPIRY, partial(close_due, slot, index)),
@@ -182,7 +185,8 @@ def _passing(key: SessionKey, **what: str) -> Generator[None]:
 class Walk:
     """Reads every session again, a few at a time: what is due is a hint, and hints get lost.
 
-    An open call keeps its session: one of which nobody `reports` for so long is ended.
+    An open call keeps its session: one of which nobody `reports` for so long is ended. Nobody waits
+    longer than `between_looks` to look at a ticket: then the store's clock was wrong.
     """
 
     def __init__(
@@ -193,6 +197,7 @@ class Walk:
         apps: Sequence[str],
         tenant: str,
         reports: timedelta = REPORTS,
+        between_looks: timedelta = BETWEEN_LOOKS,
     ) -> None:
         """Start at the first app's newest session."""
         self._slot = slot
@@ -200,6 +205,7 @@ class Walk:
         self._apps = deque(apps)
         self._tenant = tenant
         self._reports = reports
+        self._between = between_looks
         self._seen = 0
 
     async def step(self) -> int:
@@ -244,7 +250,7 @@ class Walk:
         reports: list[tuple[str, str]] = []
         for cid, call in view.open.items():
             if Waiting.of(call.note):
-                due += self._index.ticket_waits(key, cid, view.now)
+                due += self._index.ticket_waits(key, cid, view.now, longest=self._between)
             elif call.kind == "news":
                 reports.append((cid, call.name))
         await self._index.send([*due, *lost])

@@ -87,7 +87,7 @@ class Index(Hints):
 
         Nobody puts one off for so long as `LONGEST` and a lease: then the store's clock was wrong.
         """
-        return (("EVAL", WAITS, 1, self._ready, BEHIND, str(key), int(2 * LONGEST * 1000)),)
+        return self._wait(self._ready, str(key), BEHIND, longest=2 * LONGEST)
 
     def approval_due(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
         """The commands that have an approval looked at, at a moment of the store's clock (ms)."""
@@ -179,8 +179,8 @@ class Index(Hints):
         return (("ZADD", self._left, at, f"{key}|{approval}"),)
 
     def approval_asked(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
-        """The same, unless it is known already when to look."""
-        return (("ZADD", self._left, "NX", at, f"{key}|{approval}"),)
+        """The same, unless it is known already when to look, within `LONGEST`."""
+        return self._wait(self._left, f"{key}|{approval}", at, longest=LONGEST)
 
     async def claim_left(self, most: int) -> tuple[str, list[tuple[SessionKey, str]]]:
         """Take up to `most` of these whose time has come; with what `left_over` wants to know."""
@@ -198,9 +198,12 @@ class Index(Hints):
         """The commands that have a call's ticket looked at, at a moment of the store's clock."""
         return (("ZADD", self._tickets, at, f"{key}|{call}"),)
 
-    def ticket_waits(self, key: SessionKey, call: str, at: int) -> Sequence[Command]:
-        """The same, unless it is known already when to look at it."""
-        return (("ZADD", self._tickets, "NX", at, f"{key}|{call}"),)
+    def ticket_waits(
+        self, key: SessionKey, call: str, at: int, *, longest: timedelta
+    ) -> Sequence[Command]:
+        """The same, unless it is known already when to look at it, within the longest pause."""
+        seconds = longest.total_seconds()
+        return self._wait(self._tickets, f"{key}|{call}", at, longest=seconds)
 
     def ticket_over(self, key: SessionKey, call: str) -> Sequence[Command]:
         """The commands that have a call's ticket never looked at again."""
@@ -283,10 +286,11 @@ class Index(Hints):
         """What the commands of `claiming` took."""
         (until, found), waits = told
         if found:
-            here = time.monotonic() + (lease - float(until)) / 1000
-            self._waits = {
-                text_of(call) or "": here + float(at) / 1000 for call, at in pairs(waits)
-            }
+            now = time.monotonic()
+            here = now + (lease - float(until)) / 1000
+            ends = {text_of(call) or "": here + float(at) / 1000 for call, at in pairs(waits)}
+            # One beyond the longest is from the future: the store's clock was set back since.
+            self._waits = {call: end for call, end in ends.items() if end <= now + LONGEST}
         return await self._claims(told[0])
 
     async def _claims(self, answer: Sequence[Any]) -> list[Claim]:
@@ -330,6 +334,10 @@ class Index(Hints):
         took = f"{self._took}:{next(self._numbers)}"
         [(until, found)] = await self.send((("EVAL", CLAIM, 2, name, took, most, lease),))
         return text_of(until) or "", list((await self._read(name, found)).values())
+
+    def _wait(self, name: str, member: str, at: int, *, longest: float) -> Sequence[Command]:
+        """The commands that have a member due then, unless it is within so many seconds."""
+        return (("EVAL", WAITS, 1, name, at, member, int(longest * 1000)),)
 
     def _account(self, tenant: str, person: str) -> str:
         return f"{self._prefix}{{spent:{tenant}:{person}}}:tokens"

@@ -49,7 +49,7 @@ local time = redis.call('TIME')
 if score and tonumber(score) <= time[1] * 1000 + ARGV[3] then return 0 end
 return redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 """
-"""WAITS{ready}(when, member, longest): due, unless that is known: `longest` ms from now at most."""
+"""WAITS{due}(when, member, longest): due, unless that is known: `longest` ms from now at most."""
 
 DONE = """#!lua flags=allow-oom
 if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
@@ -105,7 +105,8 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local emptied, told, taken, by =
   unpack(redis.call('HMGET', KEYS[1], 'emptied', 'told', 'taken', 'by'))
 if not emptied or told == emptied then return 0 end
-if tonumber(taken or 0) > now and by ~= ARGV[2] then return 0 end
+local left = tonumber(taken or 0) - now
+if 0 < left and left <= tonumber(ARGV[1]) and by ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], 'taken', now + tonumber(ARGV[1]), 'by', ARGV[2])
 return 1
 """

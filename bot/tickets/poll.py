@@ -27,7 +27,8 @@ class Poll:
     """The sweep over tickets: `await Poll(…).look()` returns how many were due.
 
     `lease` is how long a look may take before another clock takes over; between two looks at a
-    ticket are `pause` at least and `limit` at most. `chance` gives numbers from 0 to 1.
+    ticket are `pause` at least and `limit` at most, and never more than `longest`. `chance` gives
+    numbers from 0 to 1.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Poll:
         self._limit = limit
         self._chance = chance
         self._missed: dict[tuple[SessionKey, str], int] = {}
+        self.longest = max(lease, 2 * pause, 2 * limit)
 
     async def look(self) -> int:
         """Look at what is due, a share at a time, until nothing is."""

@@ -286,6 +286,59 @@ async def test_approvals_are_due_at_their_time(index: Index) -> None:
     assert await index.claim_due(9) == []
 
 
+HOURS = 5 * 3600 * 1000
+
+
+async def _set_back(client: Client, name: str) -> None:
+    """Have what is due be so much later, as if the store's clock had been set back."""
+    for member, _ in await client.zrange(f"b:{{due:local}}:{name}", 0, -1, withscores=True):
+        await client.zincrby(f"b:{{due:local}}:{name}", HOURS, member)
+
+
+async def test_nobody_waits_for_a_clock_that_was_set_back(index: Index, client: Client) -> None:
+    """What is due beyond the longest there can be is due now, and what is held off is not."""
+    key, now = KEYS[0], await index.now()
+    at, longest = now + 5000, timedelta(minutes=30)
+    waits = [
+        *index.session_waits(key),
+        *index.approval_asked(key, "3-0", at),
+        *index.ticket_waits(key, "2-0", at, longest=longest),
+    ]
+    await index.send(waits)
+    await index.hold_off("chat.update", "C1", seconds=60)
+    for name in ("ready", "left", "tick", "until"):
+        await _set_back(client, name)
+    await index.send(
+        [
+            *index.session_waits(key),
+            *index.approval_asked(key, "3-0", now),
+            *index.ticket_waits(key, "2-0", now, longest=longest),
+        ]
+    )
+    other = Index(client)
+    assert [claim.key for claim in await other.claim(9, lease=LEASE)] == [key]
+    assert (await other.claim_left(9))[1] == [(key, "3-0")]
+    assert await other.claim_tickets(9, lease=longest) == [(key, "2-0")]
+    assert other.held_off("chat.update", "C1") == 0
+
+
+@pytest.mark.parametrize(
+    ("ahead", "mine"),
+    [
+        pytest.param(30_000, False, id="another one is about to"),
+        pytest.param(-1, True, id="whose time is over"),
+        pytest.param(HOURS, True, id="whose clock was set back"),
+    ],
+)
+async def test_who_tells_that_the_store_was_emptied(
+    index: Index, client: Client, ahead: int, mine: bool
+) -> None:
+    """One of all does, and another one when that one said nothing in its time."""
+    taken = {"emptied": 1, "taken": await index.now() + ahead, "by": "another"}
+    await client.hset("b:{boot}:marker", mapping=taken)
+    assert await index.to_tell() == mine
+
+
 async def test_what_slack_wants_later_is_told_with_a_claim(index: Index, client: Client) -> None:
     """Who claims learns until when no process may make a call; what is over is forgotten."""
     other = Index(client)
