@@ -22,14 +22,17 @@ MASK = "••• masked •••"
 _NAMES = "|".join(
     (
         *("pass(?:word|wd|phrase|code|wort)s?", "kennw[oö]rt(?:er)?", "pwd", "secrets?"),
-        *("contrase[nñ]a", "mot[ _-]?de[ _-]?passe"),
+        *("contrase[nñ]as?", "mots?[ _-]?de[ _-]?passe", "senhas?", "palavras?[ _-]?passe"),
+        *("credentials?", "wachtwoord(?:en)?", "l[öo]senord", "adgangskode", "passord"),
+        *("has[łl]o", "heslo", "jelsz[óo]", "salasana", "[şs]ifre", "пароль", "κωδικός", "סיסמה"),
+        *("密码", "密碼", "パスワード", "비밀번호", "암호", "รหัสผ่าน", "mật khẩu", "kata sandi"),
         r"(?:access|account|api|auth|encryption|master|private|secret|shared|signing)[ _-]?keys?",
         r"(?:access|api|auth|bot|id|private|refresh|security|session)[ _-]?token",
     )
 )
 _MORE = r"(?:[ _-]?(?:again|confirm(?:ation)?|hash|new|old|plain|raw|repeat(?:ed)?|value|\d+))*"
 _WHOLE = re.compile(rf"(?:{_NAMES}){_MORE}\W*", re.IGNORECASE)
-_DRAWN_NAMES = "token|authori[sz]ation|auth|bearer|cookie|credential|pass|passkey|pw"
+_DRAWN_NAMES = "token|authori[sz]ation|auth|bearer|cookie|pass|passkey|pw|clave|parola"
 _NAMED_DRAWN = re.compile(rf"(?:^|[\W_])(?:{_DRAWN_NAMES})s?{_MORE}\W*$")
 _NAMED_CODE = re.compile(r"(?:^|[\W_])(?:pin|cvv|cvc|otp|totp)\W*$")
 _CODE = re.compile(r"\s*\d{3,8}\s*")
@@ -52,12 +55,23 @@ _SENTENCE = (
     r"|was|when|will|with|wrong)\b(?![-.]?\w))"
 )
 """What follows the name of a secret in a sentence."""
-_SIGN = r"\\{0,16}[\"']?\s*(?:=>|:=|[:=])\s*"
+_SIGN = r"\\{0,16}[\"']?\s*(?:=>|:=|[:=：＝])\s*"
 _QUOTED = r"(\\{1,16}[\"'])(?:(?!\\{1,16}[\"'])[^\n])+|(\")(?:[^\"\\]|\\.)+|(')[^'\n]+"
 _SUM = r"\d{1,3}(?:[.,\u202f']\d{3}){0,4}(?:[.,]\d{1,2})?"
 _PROSE = rf"(?![€$£¥]\d|\d{{1,2}}(?![\w.,])|{_SUM}[ \t]+[^\W\d_]|{_SUM}[ \t]*[€$£¥×])"
 """No secret behind a name: an amount, or so many of something."""
 _BARE = rf"{_SENTENCE}{_PROSE}(?:[^\s\"',;&{{}}\[\]<>\\]|\\(?![\"']))+"
+_ISSUED = "|".join(
+    (
+        *("do[opr]_v1_", "shp(?:at|ca|pa|ss)_", "pypi-AgE", "whsec_", "GOCSPX-", "HRKU-"),
+        *(r"hv[brs]\.", "dckr_[op]at_", "gl(?:c|sa)_", "ntn_", "lin_(?:api|oauth)_", "figd_"),
+        *("PMAK-", "NRAK-", r"dp\.(?:ct|pt|sa|scim|st)\.", "sntry[su]_", "sbp_", "fo1_"),
+        *("pscale_(?:oauth|pw|tkn)_", "gl(?:agent|cbt|dt|ft|ptt|rt|soat)-", "ATATT3"),
+        *("AGE-SECRET-KEY-", "sq0(?:atp|csp)-", "rubygems_", "EZ[AT]K(?=[A-Za-z0-9]{16})"),
+        *("(?:dapi|SK)(?=[0-9a-f]{32})", "key-(?=[0-9a-z]{32})"),
+    )
+)
+"""What the tokens of those who issue them begin with."""
 _SECRETS = re.compile(
     "|".join(
         (
@@ -65,6 +79,9 @@ _SECRETS = re.compile(
             r"AIza[\w-]{20,}|\bsk-(?=[\w-]{0,60}\d)[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}",
             r"\bgh[pousr]_\w{16,}|github_pat_\w{16,}|\bglpat-[\w-]{16,}|\bnpm_\w{30,}|\bhf_\w{30,}",
             r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,80}\.[\w-]{16,}",
+            rf"\b(?:{_ISSUED})(?=[\w-]{{0,60}}\d)[\w-]{{10,}}",
+            r"\b\d{8,10}:AA[\w-]{30,}|\b[MNO][\w-]{16,27}\.[\w-]{6}\.[\w-]{27,}",
+            r"[\w.~-]{0,3}\dQ~[\w.~-]{20,}(?<!\.)|\b\w{14}\.atlasv1\.[\w-]{12,}|\bpat\w{14}\.[0-9a-f]{32,}",
             r"\beyJ[\w-]{5,900}\.[\w-]{5,}\.[\w-]*",
             r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?"
             r"(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -92,7 +109,7 @@ _SECRETS = re.compile(
     re.DOTALL,
 )
 """Secrets in texts; what is in a group stands before one and is told."""
-_MAYBE = re.compile(r"[-_:=@.<]|A[KS]IA|AIza|(?i:earer|asic)\s")
+_MAYBE = re.compile(r"[-_:=@.<：＝~]|A[KS]IA|AIza|ATATT3|EZ[AT]K|dapi|SK\w{8}|(?i:earer|asic)\s")
 """What is in every text that has a secret; most have nothing of it."""
 _UNSEEN = frozenset("\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\u034f")
 

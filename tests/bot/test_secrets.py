@@ -70,8 +70,55 @@ KEPT = {
     "basic credentials that end so": "basic hunter2hunter2=",
     "a password and a word": "password: hunter2 for the door",
     "short basic credentials": "Authorization: Basic hunter2",
+    "credentials of somebody": 'credentials: "bob:hunter2"',
+    "a password in Portuguese": "senha: hunter2",
+    "a password in Russian": "Пароль: hunter2",
+    "a password in Chinese, with its own colon": "密码：hunter2",
+    "a password in Japanese": "パスワード = hunter2",
+}
+ISSUED = {
+    "DigitalOcean": "dop_v1_" + "a1b2c3d4" * 8,
+    "Databricks": "dapi" + "0123456789abcdef" * 2,
+    "Shopify": "shpat_" + "0f1e2d3c" * 4,
+    "PyPI": "pypi-AgEIcHlwaS5vcmcCJDk4ZjQ0YzQ3LTBm",
+    "Stripe's hooks": "whsec_Ab1Cd2Ef3Gh4Ij5K",
+    "Google's clients": "GOCSPX-1a2B3c4D5e6F7g8H9i0J",
+    "Telegram": "123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc",
+    "Heroku": "HRKU-AAa1b2c3d4-1234-5678",
+    "Vault": "hvs.CAESIJ1a2b3c4d5e6f7g8h9",
+    "Linear": "lin_api_a1B2c3D4e5F6g7H8",
+    "Notion": "ntn_123456789012abcdefABCDEF",
+    "Mailgun": "key-3ax6xnjp29jd6fds4gc373sgvjxteol0",
+    "New Relic": "NRAK-ABCDEFGHIJ1234567890ABCDEFG",
+    "Atlassian": "ATATT3xFfGF0T2hJ8k9Lm0n1",
+    "Twilio": "SK0123456789abcdef0123456789abcdef",
+    "Discord": "MTA1NjQ4NzI5NTAxMjM0NTY3OA.GkY3aB.aBcDeFgHiJkLmNoPqRsTuVwXyZ012345",
+    "Azure": "abc8Q~abc.DEF1234567890_ghiJKL",
+    "Square": "sq0atp-22characters1234567",
+    "age": "AGE-SECRET-KEY-1QQPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+    "Sentry": "sntrys_eyJpYXQiOjE2OTk",
+    "Fly": "fo1_a1b2c3d4e5f6",
+    "Grafana": "glsa_abcDEF123456789012345678901234_abcdef12",
+    "Docker": "dckr_pat_abcDEF1234567890",
+    "Figma": "figd_abc123DEF456ghi789",
+    "Airtable": "patAbC123dEf456Gh.0123456789abcdef0123456789abcdef",
+    "Doppler": "dp.pt.abcDEF123456789012345",
+    "Postman": "PMAK-0123456789abcdef01234567-abcdef",
+    "RubyGems": "rubygems_0123456789abcdef",
+    "GitLab's runners": "glrt-abcDEF1234567890",
+    "Terraform": "abcdefghijklmn.atlasv1.abcDEF12345678",
+    "EasyPost": "EZAK0123456789abcdef",
+    "Supabase": "sbp_0123456789abcdef0123456789abcdef01234567",
+    "PlanetScale": "pscale_tkn_abcDEF1234567890",
 }
 PLAIN = (
+    "pypi-mirror-2026-of-the-team",
+    "SK Telecom 2026",
+    "SKU0123456789-abcdef",
+    "key-account-manager-2026-emea",
+    "Credentials: see the vault",
+    "La parola: ciao",
+    "Figd_ and ntn_ are prefixes",
     "sk-attackers-account-number",
     "Bearer of good news",
     "a basic question about my password",
@@ -139,6 +186,14 @@ PLAIN = (
 )
 
 
+@pytest.mark.parametrize("token", ISSUED.values(), ids=ISSUED)
+@pytest.mark.parametrize("around", ["deploy with {} please", "{}", '{{"t": "{}"}}', "Use {}."])
+def test_what_is_issued_is_known_by_its_beginning(token: str, around: str):
+    """Nothing beside a token has to say that it is one."""
+    assert token not in masked(around.format(token))
+    assert masked(around.format(token)) == around.format("***")
+
+
 @pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
 def test_what_is_secret_is_masked_and_nothing_beside_it(text: str):
     """Nothing of a secret stays; what stands beside it does, and JSON stays JSON."""
@@ -187,9 +242,12 @@ NAMES = {
         *("password", "passwords", "db_password", "dbPassword", "new password", "password1"),
         *("password_confirmation", "old_password", "Passwort", "kennwort", "passcode", "pwd"),
         *("secret", "client_secret", "api_key", "apiKey", "API-Key", "signing_key", "secrets"),
-        *("refresh_token", "auth-token", "config.password"),
+        *("refresh_token", "auth-token", "config.password", "credentials", "db_credential"),
+        *("senha", "palavra_passe", "mots de passe", "wachtwoord", "lösenord", "adgangskode"),
+        *("passord", "salasana", "hasło", "heslo", "jelszó", "şifre", "пароль", "κωδικός"),
+        *("密码", "密碼", "新しいパスワード", "비밀번호", "mật khẩu", "kata sandi"),
     ),
-    "drawn": ("token", "pageToken", "tokens", "Authorization", "cookie", "pass", "credentials"),
+    "drawn": ("token", "pageToken", "tokens", "Authorization", "cookie", "pass", "clave", "parola"),
     "code": ("pin", "card_pin", "cvv", "otp"),
     "": (
         *("password_reset", "password_policy", "password_length", "secretary", "secret_name"),
