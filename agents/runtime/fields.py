@@ -63,7 +63,7 @@ def wanted(schema: Schema) -> str:
 
 
 def _one(members: list[JsonValue]) -> str:
-    """Which values are taken, in words: not all of very many."""
+    """Which values are taken, in words; of very many only the first ones."""
     words = [str(each) if each != "" else '""' for each in members]
     room = (sum(map(len, words[: end + 1])) for end in range(len(words)))
     kept = sum(used <= MAX_WORDS for used in room)
@@ -117,7 +117,7 @@ def _number(schema: Schema, value: JsonValue) -> float:
 
 
 def _typed(schema: Schema, text: str) -> str:
-    """The digits of a number that somebody typed; empty where it is none."""
+    """The digits of a number that somebody typed; empty where they typed no number."""
     try:
         return digits(text) or ""
     except Unclear as unclear:
@@ -155,7 +155,7 @@ def read(schema: Schema, text: str) -> JsonValue:
 
 @functools.lru_cache(maxsize=256)
 def matcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a text has what a pattern wants, as pydantic looks for it; raises ValueError."""
+    """A test for a pattern that searches a text as pydantic does; raises ValueError."""
     try:
         validator = SchemaValidator(core_schema.str_schema(pattern=pattern))
     except SchemaError:
@@ -176,7 +176,7 @@ def _no_number(word: str) -> JsonValue:
 
 
 def _fraction(word: str) -> float:
-    """A number that is no part of anything; one that may be thousands stays what was typed."""
+    """A number that stands alone; one that may be thousands stays as it was typed."""
     if is_doubtful(word):
         raise ValueError(word)
     return float(word)

@@ -1,11 +1,12 @@
 """Around code that is not ours: whatever it raises is a failure like any other.
 
 A tool, a hook or a model that calls `sys.exit()`, or waits for something that was cancelled, stops
-itself and nobody else: not the turn, and not the process. What is ours and fails in between is no
-failure of theirs.
+itself and nobody else: not the turn, and not the process. When our own code fails in between, the
+failure is not counted as theirs.
 """
 
 import asyncio
+import inspect
 from collections.abc import Generator
 from contextlib import contextmanager
 from types import TracebackType
@@ -14,7 +15,7 @@ from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed
 
 
 class contained:  # noqa: N801 - a context manager reads like a word
-    """Turn what is no Exception into a RuntimeError that names it, from inside a task.
+    """Turn what is not an Exception into a RuntimeError that names it, from inside a task.
 
     Only Ctrl-C and the cancellation of this very task go through as they are.
     """
@@ -43,6 +44,19 @@ def ours() -> Generator[None]:
         raise
     except Exception as error:
         raise TurnFailed(named(error)) from error
+
+
+def fits(func: object, *args: object, **kwargs: object) -> bool:
+    """Whether something can be called with these arguments, as far as its signature can be read."""
+    if not callable(func):
+        return False
+    try:
+        inspect.signature(func).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    except ValueError:  # written in C, and tells nothing
+        return True
+    return True
 
 
 def named(error: BaseException) -> str:

@@ -96,7 +96,7 @@ class _Stated(GenerateJsonSchema):
         return {"additionalProperties": False} | super().model_schema(schema)
 
     def field_is_required(self, field: Any, *args: Any, **more: Any) -> bool:
-        """A default that is made anew each time is only what the form begins with."""
+        """Whether a field is required; one whose default is made anew each time is."""
         made = "default_factory" in field.get("schema", {})
         return made or super().field_is_required(field, *args, **more)
 
@@ -204,14 +204,14 @@ def _has_flags(core: Core) -> bool:
 
 
 def _has_no_zone(core: Core) -> bool:
-    """Whether a moment may have no zone, though what is picked has one."""
+    """Whether a moment may lack a zone, although a picked one always has one."""
     naive = any(isinstance(each, datetime) and each.tzinfo is None for each in _bounds(core))
     odd = core.get("tz_constraint") not in (None, "aware")
     return core["type"] == "datetime" and (naive or odd)
 
 
 def _has_zone(core: Core) -> bool:
-    """Whether a time of day needs a zone, though what is picked has none."""
+    """Whether a time of day needs a zone, although a picked one never has one."""
     aware = any(isinstance(each, time) and each.tzinfo for each in _bounds(core))
     return core["type"] == "time" and (aware or core.get("tz_constraint") is not None)
 
@@ -243,7 +243,7 @@ _REASONS: tuple[tuple[Callable[[Core], object], str], ...] = (
 
 
 def _compiled(schema: object) -> None:
-    """Raises ValueError for a pattern in a schema that nobody could check."""
+    """Raise ValueError for a pattern in a schema that cannot be checked."""
     if isinstance(schema, Mapping):
         found = cast("Core", schema)
         if isinstance(found.get("pattern"), str):

@@ -27,7 +27,7 @@ REFUSALS = {
 
 
 def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
-    """What a person agrees to: the same whenever the same is asked again.
+    """The digest of what a person agrees to: the same whenever the same is asked again.
 
     Agents on the way to a nested one count by name, not by the calls that led there.
     """
@@ -44,13 +44,13 @@ def digest_of(question: Question, *, branch: str | None, tenant: str) -> str:
 
 
 def superseded(story: Story, call: Call, question: Question) -> list[Call]:
-    """The open requests of their own, in earlier turns, for the very same as `question`."""
+    """The open requests of the same person, in earlier turns, for just what `question` asks."""
     asker = _asker(story, call)
     return [each for each in _open(story, call, question) if _asker(story, each) == asker]
 
 
 def inside(story: Story, call: Call, *, started: Collection[str]) -> list[tuple[Call, Response]]:
-    """The open calls of a nested agent that is not there any more, at any depth, and their answers.
+    """The open calls below an agent that is not there any more, at any depth, and their answers.
 
     `started` are the journal's steps without a result.
     """
@@ -67,7 +67,7 @@ def _left(call: Call, started: Collection[str]) -> Response:
 
 
 def asked_already(story: Story, call: Call, question: Question) -> Call | None:
-    """The open request of somebody else for the very same as `question`, which it leaves alone.
+    """The open request of somebody else for just what `question` asks; it is left alone.
 
     What others say in the conversation, an approver among them, takes no request out of the hands
     of those who decide about it.
@@ -78,7 +78,7 @@ def asked_already(story: Story, call: Call, question: Question) -> Call | None:
 
 
 def _open(story: Story, call: Call, question: Question) -> Iterator[Call]:
-    """The open requests of earlier turns that ask for the very same as `question`."""
+    """The open requests of earlier turns for just what `question` asks."""
     for older in story.unsettled.values():
         before = older.status == "asked" and older.version < call.version
         if before and older.question is not None and question.repeats(older.question):
@@ -91,10 +91,11 @@ def _asker(story: Story, call: Call) -> str | None:
 
 
 def closed_before(story: Story, call: Call, question: Question) -> Call | None:
-    """The call whose request was just closed that `question` asks for again; None once they spoke.
+    """The call whose request was just closed and is repeated; None once somebody has spoken since.
 
-    Words of anybody in the conversation count as asking for it again. What nearly is the same call
-    counts as the same, unless somebody who rejected it said why: then it may be what they want.
+    Words of anybody in the conversation count as asking for it again. A call that is nearly the
+    same counts as the same, unless somebody who rejected it said why: then it may be what they
+    want.
     """
     return next(
         (
@@ -120,7 +121,7 @@ def _corrected(answer: ToolConfirmation) -> bool:
 
 
 def _resembles(question: Question, older: Question) -> bool:
-    """Whether both look like the same call to people: letter case, blanks and such aside."""
+    """Whether both look like the same call to people: letter case, blanks and the like aside."""
     return (
         not older.unknown
         and (question.tool, question.agent, question.contract)
@@ -132,7 +133,7 @@ def _resembles(question: Question, older: Question) -> bool:
 
 
 def _plain(value: JsonValue) -> JsonValue:
-    """A value without what people do not see or do not mean."""
+    """A value without what people do not see or do not mean, such as letter case."""
     match value:
         case str():
             seen = "".join(c for c in unicodedata.normalize("NFKC", value) if _is_seen(c))
@@ -154,12 +155,12 @@ def _is_seen(character: str) -> bool:
 
 
 def waits(tool: str) -> Response:
-    """While a person is asked."""
+    """What the model reads while a person is being asked."""
     return {"error": f"{tool} waits for a person's approval; it has not run."}
 
 
 def already(tool: str) -> Response:
-    """When somebody asked for the very same before, and people are being asked about that."""
+    """When people are being asked about the very same call for somebody else."""
     error = (
         f"People are being asked about this very call of {tool} already, for somebody else in this"
         " conversation, for whom it runs once they agree; it has not run. Nothing was asked for who"

@@ -149,15 +149,15 @@ class Held:
         return waited if waited >= 0 else None
 
     def unsettled(self, pause: float) -> Unsettled:
-        """What says that the session is given back for `pause` seconds."""
+        """The error that says that the session is given back for `pause` seconds."""
         return Unsettled(self.now + int(pause * 1000), pause=pause)
 
     async def put_off(self, step: str, *, again: float, patience: float | None = None) -> None:
-        """Have a step wait for what stands in its way; raises Unsettled until it did for long.
+        """Have a step wait for what stands in its way: raises Unsettled until it has waited enough.
 
-        `again` is in how many seconds to look, longer each time. Nothing else goes on in the
-        session meanwhile. Where nobody keeps approvals there is nobody to come back to it, and it
-        waits for nothing.
+        `again` is after how many seconds to look, longer each time. Nothing else goes on in the
+        session meanwhile. Without a `permit` nobody would come back to the step, and it does not
+        wait at all.
         """
         if self.permit is None:
             return
@@ -184,12 +184,12 @@ class Held:
         return True
 
     def put_aside(self) -> None:
-        """Take the oldest inbox entry without its words: they can be read or stored by nobody."""
+        """Take the oldest inbox entry but not its words, which nobody can read or store."""
         if self._head is not None:
             self.entry, self._popping, self._heard = self._head.id, True, []
 
     async def work_for(self, invocation: str) -> None:
-        """Have the `user:` state of the person that an invocation works for, and of nobody else."""
+        """Load the `user:` state of the person an invocation works for, and of nobody else."""
         person = self.user(invocation)
         if person == self._person:
             return
@@ -206,7 +206,7 @@ class Held:
         return {**self.state, **self.temp.get(_scope(invocation, branch), {})}
 
     def hear(self, events: Sequence[Event]) -> None:
-        """Take events into the story that are stored with what they lead to, which is known now."""
+        """Take events into the story that the next commit stores along with what they lead to."""
         for event in events:
             self._remember(event)
             self.story.add(event)
@@ -244,7 +244,7 @@ class Held:
             return [event for event in new if shown(event)]
 
     async def release(self, *, index: Sequence[Command] = ()) -> Sequence[Any]:
-        """Give the session back, once; what the commands answered that went along."""
+        """Give the session back, once; the answers to the `index` commands that went along."""
         if self.released:
             return ()
         done = await self.slot.release(self.key, self.fence, paid=self.paid, index=index)
@@ -428,7 +428,7 @@ def _kind(call: Call, story: Story) -> CallKind:
 
 
 def _scope(invocation: str, branch: str | None) -> str:
-    """Whose `temp:` state: an invocation's, or that of a nested agent in it."""
+    """The name of a `temp:` state: that of an invocation, or of a nested agent in it."""
     return f"{invocation}/{branch}" if branch else invocation
 
 
@@ -444,7 +444,7 @@ def without_temp(event: Event) -> Event:
 
 
 def shown(event: Event) -> bool:
-    """Whether a client sees an event: not its own words; of a nested agent what it may answer."""
+    """Whether a client sees an event: not its own words; of a nested agent what it can answer."""
     if event.author == USER:
         return False
     if event.branch is not None:

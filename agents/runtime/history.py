@@ -1,4 +1,4 @@
-"""What a model is shown: a strand's events as contents that a strict provider accepts.
+"""What a model is shown: the events of a strand, as contents that a strict provider accepts.
 
 As many responses as calls, in order, directly after them; our ids taken off, the model's own ids
 and thought signatures untouched; no part of a confirmation. A result that arrived after the
@@ -51,7 +51,7 @@ def contents(
 
 
 def contents_until(agent: Agent, story: Story, until: int) -> list[types.Content]:
-    """What there is to sum up: the last summary, and the conversation from there to a version."""
+    """What there is to sum up: the last summary, and what was said from there to a version."""
     strand = story.branch(None)
     first = strand.compaction.until if strand.compaction else 0
     between = [event for event in strand.events if first <= event.version < until]
@@ -75,7 +75,7 @@ def _in_words(contents: Sequence[types.Content]) -> str:
 
 
 def _before(strand: Branch) -> list[types.Content]:
-    """The summary of what is not read any more."""
+    """The summary that stands for what is no longer read."""
     if strand.compaction is None:
         return []
     return [content("user", [text_part(SO_FAR + strand.compaction.summary)])]
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def _forgeries(calls: Sequence[Call]) -> list[types.Part]:
-    """What became of calls that only the runtime may make, in words: no such part is shown."""
+    """What became of calls that only the runtime may make; in words, for no such part is shown."""
     return [
         text_part(
             NEWS.format(name=call.name) + json.dumps(answer.response.response, ensure_ascii=False)
@@ -239,7 +239,7 @@ def _forgeries(calls: Sequence[Call]) -> list[types.Part]:
 
 
 def _between(versions: list[int], after: int, before: int) -> bool:
-    """Whether one of these versions, in order, lies between two others."""
+    """Whether one of these versions, which are in order, lies between two others."""
     place = bisect_right(versions, after)
     return place < len(versions) and versions[place] < before
 

@@ -39,7 +39,7 @@ def to_json(
 
 
 class _Walk:
-    """One walk over a value: how strict, how deep, and which containers it is inside of."""
+    """One walk over a value: how strict it is, how deep, and inside which containers."""
 
     def __init__(self, *, strict: bool, depth: int, as_input: bool) -> None:
         self.strict = strict
@@ -159,7 +159,7 @@ class _Walk:
 
 
 def _is_plain(value: object) -> TypeGuard[JsonValue]:
-    """Whether a value is JSON as it is; most are, and are asked nothing else."""
+    """Whether a value is JSON as it is: most are, and need no walk."""
     if type(value) is str:
         return value.isascii()
     if type(value) is float:
@@ -181,7 +181,7 @@ def _given(value: BaseModel) -> object:
 
 
 def _name(name: str, field: FieldInfo) -> str:
-    """The first name of a field that is no path."""
+    """The first name of a field that is not a path."""
     alias = field.validation_alias
     options = alias.choices if isinstance(alias, AliasChoices) else [alias]
     return next((option for option in options if isinstance(option, str)), name)

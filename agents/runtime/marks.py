@@ -50,7 +50,7 @@ def _parts(annotation: object) -> Iterator[object]:
 
 
 def _named(annotation: object) -> Iterator[object]:
-    """What an alias or a NewType stands for."""
+    """The type that an alias or a NewType stands for."""
     for name in ("__value__", "__supertype__"):
         if hasattr(annotation, name):
             yield getattr(annotation, name)

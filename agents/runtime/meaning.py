@@ -26,7 +26,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 ANYTHING: Schema = {}
-"""The schema that says nothing."""
+"""The schema that allows any value."""
 
 
 def meaning(schema: Schema, value: JsonValue, root: Schema) -> JsonValue:
@@ -86,7 +86,7 @@ def _list(schema: Schema, value: list[JsonValue], root: Schema) -> JsonValue:
 
 
 def _object(schema: Schema, value: dict[str, JsonValue], root: Schema) -> JsonValue:
-    """An object; a field that is left empty is as one that is not there."""
+    """An object, in which a field left empty is like one that is not there."""
     known, rest = schema.get("properties", {}), schema.get("additionalProperties", True)
     rule = cast("Schema", rest if isinstance(rest, dict) else {})
     found = {name: meaning(known.get(name, rule), each, root) for name, each in value.items()}

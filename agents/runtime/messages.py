@@ -80,7 +80,7 @@ def entry(entry_id: str, message: types.Content, *, user: str, **told: object) -
 
 
 def heard(entry: Entry, story: Story, *, version: int, now: float) -> Sequence[Event]:
-    """The events an inbox entry becomes; none when it does not fit the session any more.
+    """The events that an inbox entry becomes; none when it no longer fits the session.
 
     A text starts an invocation, an answer re-enters the one of its call; answers to calls of
     nested agents go to their strands, one event each.

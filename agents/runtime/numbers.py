@@ -36,7 +36,7 @@ class Unclear(ValueError):
 
 
 def digits(text: str) -> str | None:
-    """The number that a text is, such as `-1500.00`; None where it is none. Raises Unclear."""
+    """The number in a text, such as `-1500.00`; None where it is not one. Raises Unclear."""
     plain = _plain(text)
     if plain is None:
         return None
@@ -50,17 +50,17 @@ def digits(text: str) -> str | None:
 
 
 def unmistakable(number: str) -> str:
-    """The digits of a number, with a zero more where somebody could read thousands."""
+    """The digits of a number, with one more zero where somebody could read thousands."""
     return f"{number}0" if is_doubtful(number) else number
 
 
 def is_doubtful(number: str) -> bool:
-    """Whether some read a number with three digits behind its point as thousands."""
+    """Whether some people read a number with three digits after its point as thousands."""
     return _DOUBTFUL.fullmatch(number.lstrip("+-")) is not None
 
 
 def _plain(text: str) -> str | None:
-    """The text with the digits, signs and blanks of English; None where digits are of two kinds."""
+    """The text with English digits, signs and blanks; None where it mixes two kinds of digits."""
     if len(text) > LONGEST:
         return None
     if text.isascii():
@@ -77,7 +77,7 @@ def _narrow(char: str) -> str:
 
 
 def _read(body: str, minus: str = "") -> str | None:
-    """A number without its sign; None where it is none. Raises Unclear, which tells the minus."""
+    """A number without its sign; None where it is not one. Raises Unclear with its minus."""
     if _SCIENTIFIC.fullmatch(body):
         return body
     for form in _GROUPED:
@@ -94,7 +94,7 @@ def _joined(whole: str, fraction: str | None) -> str:
 
 
 def _two_ways(found: re.Match[str], minus: str) -> str:
-    """What a number may mean, each way as it is understood."""
+    """What to write in place of a number that may mean two."""
     text, whole, fraction = found[0], found[1], found[2]
     small = unmistakable(_joined(whole, fraction.rstrip("0")))
     ways = f"{minus}{small} or {minus}{whole}{fraction}"
@@ -102,7 +102,7 @@ def _two_ways(found: re.Match[str], minus: str) -> str:
 
 
 def _refuse_units(text: str) -> None:
-    """Raise Unclear where nothing is wrong with a number but what stands beside it."""
+    """Raise Unclear where the only thing wrong with a number is what stands beside it."""
     found = _ALONE.fullmatch(text)
     unit = f"{found['before']} {found['after']}".strip() if found else ""
     if found and unit and all(map(_is_of_a_unit, unit)):

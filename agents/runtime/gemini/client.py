@@ -89,7 +89,7 @@ class Gemini:
     ) -> AsyncIterator[LlmResponse]:
         """Ask once; with `stream` texts come as they are written, then the whole reply.
 
-        A reply that is none is asked for once more. Raises ModelUnavailable when no model answered,
+        An unusable reply is asked for once more. Raises ModelUnavailable when no model answered,
         ModelError when the request or the set-up was refused.
         """
         name = request.model or self._model
@@ -167,7 +167,7 @@ def _client(options: GeminiOptions) -> genai.Client:
 
 
 def _config(request: LlmRequest) -> types.GenerateContentConfig:
-    """What does not grow with a conversation; a schema is for replies that call nothing."""
+    """What does not grow with a conversation; a schema only where nothing can be called."""
     base = request.config
     schema = dict(request.response_schema) if request.response_schema else None
     written = schema if not request.tools else None
@@ -187,6 +187,6 @@ def _piece(text: str) -> LlmResponse:
 
 
 def _unreadable() -> types.GenerateContentResponse:
-    """What stands for a reply whose parts are none, such as arguments that are no object."""
+    """What stands for a reply that cannot be read, such as arguments that are not an object."""
     malformed = types.Candidate(finish_reason=types.FinishReason.MALFORMED_RESPONSE)
     return types.GenerateContentResponse(candidates=[malformed])

@@ -1,6 +1,7 @@
 """What went wrong between us and Gemini -> an error that says whether trying again helps.
 
-What does not help names for an operator what to change; nothing a person wrote is quoted.
+Where trying again does not help, it tells an operator what to change. Nothing that a person wrote
+is quoted.
 """
 
 import json
@@ -38,7 +39,7 @@ ADVICE: Mapping[int, str] = {
 }
 """What to change, by HTTP status."""
 OF_REQUEST = frozenset({400, 413, 415, 422})
-"""What is said of one request, where no advice is about the key or the place."""
+"""Statuses that are about one request, unless the advice is about the key or the place."""
 BAD_KEY = "it does not accept the API key: set GEMINI_API_KEY to a valid one"
 BAD_PLACE = "it may not be used from here or needs billing: look at the project behind the key"
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
@@ -70,7 +71,7 @@ def _answered(error: errors.APIError, *, model: str, now: datetime) -> ModelErro
 
 
 def _wait(error: errors.APIError, now: datetime) -> float | None:
-    """Seconds after which Gemini wants to be asked again, if it said so."""
+    """Seconds after which Gemini wants to be asked again, if it says so."""
     for detail in _details(error):
         match = _SECONDS.fullmatch(str(detail.get("retryDelay", "")))
         if match:

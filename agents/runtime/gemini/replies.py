@@ -1,4 +1,4 @@
-"""What Gemini answered -> the one outcome of it: an answer, a second try, or words for a person.
+"""What Gemini answered -> its one outcome: an answer, a second try, or words for a person.
 
 `ENDINGS` says for every way a reply can end what is kept of it, and what the model is told before
 it is asked once more. A reply that leaves nothing to keep the second time becomes an error, whose
@@ -111,7 +111,7 @@ def words(chunk: types.GenerateContentResponse) -> str:
 
 
 def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Two counts of tokens as one."""
+    """The sum of two counts of tokens."""
     return {name: one.get(name, 0) + other.get(name, 0) for name in (*one, *other)}
 
 
@@ -148,7 +148,7 @@ def _one(run: Sequence[types.Part]) -> types.Part:
 
 
 def _kept(parts: list[types.Part], ending: Ending) -> tuple[list[types.Part], bool]:
-    """The parts that are worth keeping, and whether text of them had to be cut."""
+    """The parts that are worth keeping, and whether their text had to be cut."""
     if ending.keeps == "nothing":
         return [], False
     if ending.keeps == "text":
@@ -174,7 +174,7 @@ def _cut(part: types.Part) -> types.Part:
 
 
 def _says(part: types.Part) -> bool:
-    """Whether a part is anything to a person or to the runtime: thoughts and blanks are not."""
+    """Whether a part means anything to a person or to the runtime: thoughts and blanks do not."""
     if part.text is not None:
         return bool(part.text.strip()) and not part.thought
     return part.function_call is not None or part.inline_data is not None

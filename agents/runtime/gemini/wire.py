@@ -29,7 +29,7 @@ def body(request: LlmRequest) -> Json:
 
 
 def _turns(contents: Sequence[types.Content]) -> list[Json]:
-    """The contents, where what the model said in a row is one: a call must not follow its words."""
+    """The contents, with consecutive ones of the model joined: a call must not follow its words."""
     turns: list[Json] = []
     for each in map(content, contents):
         if turns and each["role"] == turns[-1]["role"] == "model":
@@ -40,7 +40,7 @@ def _turns(contents: Sequence[types.Content]) -> list[Json]:
 
 
 def nudged(told: Json, sentence: str) -> Json:
-    """The same body with one sentence more from the user."""
+    """The same body with one more sentence from the user."""
     said = {"role": "user", "parts": [{"text": sentence}]}
     return {**told, "contents": [*told["contents"], said]}
 
