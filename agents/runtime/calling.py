@@ -51,6 +51,8 @@ AT_ONCE = 16
 Response = dict[str, JsonValue]
 
 _FREE: Leave = ("", None)
+_SAYS_NOTHING = (bool, BaseException, type(NotImplemented), type(...))
+"""What tells nobody what came of a call, though it is there; nor does what is empty."""
 
 
 async def outcomes(held: Held, step: RunTools, hooks: Hooks) -> list[Outcome]:
@@ -372,8 +374,8 @@ class Calling:
         try:
             look = functools.partial(reconcile, self.context.idempotency_key)
             found = await called(look, within=tool.patience)
-            if isinstance(found, bool):
-                raise TypeError("a yes or no is not what came of a call")
+            if found is not None and (isinstance(found, _SAYS_NOTHING) or not found):
+                raise TypeError("this is not what came of a call")
         except Exception as error:  # noqa: BLE001 - whoever cannot find out leaves it to a person
             log.warning("tool.failed", extra={"tool": tool.name, "error": type(error).__name__})
             return self._maybe(tool, bound)

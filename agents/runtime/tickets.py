@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 TicketStatus = Literal["open", "in_progress", "resolved", "rejected", "deleted", "timeout"]
 
-_STATUSES = frozenset(get_args(TicketStatus))
+_STATUSES: tuple[object, ...] = get_args(TicketStatus)
 _FINAL = frozenset({"resolved", "rejected", "deleted", "timeout"})
 _NAMES = ("ticket_id", "ticket-id")
 """What a response calls a ticket's id; the second is how Google's documents write it."""

@@ -124,8 +124,12 @@ async def test_reconciled(traces, runs, expected, waits):
     assert (len(ran), len(asked), len(set(asked))) == (runs, len(traces), 1)
 
 
-@pytest.mark.parametrize("answer", [False, True])
-async def test_a_yes_or_no_is_left_to_a_person(answer: bool):
+@pytest.mark.parametrize(
+    "answer",
+    [False, True, 0, 0.0, "", b"", [], (), {}, ValueError("no"), NotImplemented, ...],
+    ids=repr,
+)
+async def test_what_says_nothing_of_a_call_is_left_to_a_person(answer: object):
     """It is not what came of the call: neither does that run again, nor is it said to be done."""
     ran: list[int] = []
 

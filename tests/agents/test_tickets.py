@@ -1,5 +1,6 @@
 """Tickets as the runtime knows them: what is final, what is news, what a response names."""
 
+import math
 from typing import Any
 
 import pytest
@@ -55,6 +56,12 @@ def test_what_counts_as_news(change: dict[str, Any], news: bool) -> None:
         ),
         pytest.param(
             {"ticket_id": "T-1", "progress": 130, "note": None}, Ticket(id="T-1"), id="nonsense"
+        ),
+        *(
+            pytest.param(
+                {"ticket_id": "T-1", "status": odd, "progress": odd}, Ticket(id="T-1"), id=repr(odd)
+            )
+            for odd in ({"name": "Open"}, ["open"], [], {}, None, -1, 1.5, "yes", math.nan)
         ),
         pytest.param({"status": "pending"}, None, id="no ticket"),
         pytest.param({"ticket_id": ""}, None, id="an empty id"),
