@@ -1,4 +1,4 @@
-"""What came of a call in one step, and the events that record the outcomes of a batch."""
+"""What came of a call in one step, and the events that record it for a whole batch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -74,17 +74,17 @@ class Outcome:
 
 
 def changed(context: ToolContext) -> EventActions:
-    """What was changed by way of a context."""
+    """What was changed through a context, its state included."""
     return context.actions.told(context.state.delta())
 
 
 def answered(response: dict[str, JsonValue], context: ToolContext) -> Report:
-    """An answer that no body gave; what the hooks wrote to the state counts."""
+    """An answer given in place of a body; what hooks wrote to the state is kept."""
     return Report(response=response, actions=EventActions(state_delta=changed(context).state_delta))
 
 
 def report_of(value: object, context: ToolContext, *, lasting: bool) -> Report:
-    """A body's result; `lasting` when None means that nothing is there yet."""
+    """The result of a body; with `lasting`, None means that there is nothing yet."""
     progress: list[dict[str, JsonValue]] = []
     if isinstance(value, Yielded):
         progress = [result_of(item).response for item in value.intermediate]
@@ -122,7 +122,7 @@ def recorded(outcomes: Sequence[Outcome], *, version: int, now: float) -> list[E
 
 
 def _closed(call: Call, told: dict[str, JsonValue], *, version: int, now: float) -> Event:
-    """The answer to a call whose question was asked again, or that nobody goes on with.
+    """The answer to a call whose question was asked again, or that is given up.
 
     Only a nested agent is told at once: its caller waits for it.
     """
@@ -168,7 +168,7 @@ def _parts(outcome: Outcome) -> Iterator[types.Part]:
 
 
 def _actions(outcomes: Sequence[Outcome]) -> EventActions:
-    """What the calls of a batch changed; questions alone leave the model nothing to sum up."""
+    """What the calls of a batch changed; after questions alone no model needs to speak."""
     actions = EventActions()
     for outcome in outcomes:
         _merge(actions, outcome)
@@ -234,7 +234,7 @@ def _at(event: Event, version: int) -> Event:
 def spoken(said: types.Content, *, version: int) -> tuple[types.Content, dict[str, str]]:
     """A model's reply at its version: each call gets its id, `<version>-<part>`.
 
-    With it the ids that the model gave them, by ours.
+    Returned with it are the ids that the model gave its calls, by ours.
     """
     parts: list[types.Part] = []
     model_ids: dict[str, str] = {}

@@ -16,7 +16,7 @@ MISFIT = "OUTPUT_MISFIT"
 
 
 def told(schema: type[BaseModel]) -> str:
-    """What an agent with tools is told about its answers."""
+    """What an agent with tools is told about the form of its answers."""
     form = json.dumps(schema.model_json_schema(), ensure_ascii=False)
     return (
         "\n\nWhen you have called all the functions you need, answer with one JSON object that "
@@ -25,7 +25,7 @@ def told(schema: type[BaseModel]) -> str:
 
 
 def fitted(schema: type[BaseModel], text: str) -> dict[str, JsonValue]:
-    """The object that a reply writes down, without nulls; it may stand in a fenced block.
+    """The object written in a reply, without nulls; it may stand in a fenced block.
 
     Raises pydantic's ValidationError when it does not fit.
     """

@@ -55,7 +55,7 @@ def response_part(
 
 
 def storable(part: types.Part) -> types.Part:
-    """A part from outside as it can be stored and read back.
+    """A part from outside, made fit to be stored and read back.
 
     Half a character becomes "?", NaN a text. What is nested deeper than 100 is cut, which is deeper
     than any tool takes.
@@ -89,5 +89,5 @@ def _told(
 
 
 def storable_text(text: str | None) -> str | None:
-    """A text from outside as it can be stored: half a character becomes "?"."""
+    """A text from outside, made fit to be stored: half a character becomes "?"."""
     return text if text is None or text.isascii() else cast("str", to_json(text))

@@ -1,4 +1,4 @@
-"""How often a turn asks its model again before it is put off: tenacity's loop over any Model."""
+"""How often a turn asks its model again before it is put off: tenacity's loop over a Model."""
 
 import time
 from collections.abc import AsyncIterator
@@ -54,7 +54,7 @@ class Patience:
                     yield response
 
     def _wait(self, state: RetryCallState) -> float:
-        """Seconds until the next try: what was asked for, and never the same for everybody."""
+        """Seconds until the next try: as long as was asked for, plus a random part."""
         jittered = wait_random_exponential(multiplier=self.pause, max=self.seconds)(state)
         error = state.outcome.exception() if state.outcome else None
         named = error.retry_after if isinstance(error, ModelUnavailable) else None

@@ -133,7 +133,7 @@ class _Check:
         }
 
     def _typed(self, name: str, field: Schema, text: str) -> JsonValue:
-        """What somebody typed for one field; a text where one is taken as it is."""
+        """The value typed for one field; a text stays one where the field takes texts."""
         options = [resolved(each, self.root) for each in _options(resolved(field, self.root))]
         kinds = {option.get("type") for option in options}
         structured = [o for o in options if o.get("type") in ("array", "object")]
@@ -216,7 +216,7 @@ class _Check:
         return found
 
     def _left(self, field: Schema, value: JsonValue) -> bool:
-        """Whether a field is left empty, where emptiness is no value of it."""
+        """Whether a field is left empty, unless emptiness is one of its values."""
         return _is_empty(value) and bool(self._tried(field, value)[1])
 
     def _field(self, field: Schema, value: JsonValue, *, path: str) -> JsonValue:
@@ -257,7 +257,7 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _is_words(text: str) -> bool:
-    """Whether somebody typed one line that is no JSON: where a text is taken, they meant one."""
+    """Whether somebody typed one line that is not JSON: where a text is taken, they meant one."""
     return "\n" not in text.strip() and not text.strip().startswith(("[", "{"))
 
 
@@ -266,5 +266,5 @@ def _options(schema: Schema) -> list[Schema]:
 
 
 def _is_open(schema: Schema) -> bool:
-    """Whether a schema takes anything."""
+    """Whether a schema takes any value."""
     return not schema.keys() & {"type", "enum", "const", "anyOf", "oneOf", "$ref"}

@@ -1,4 +1,4 @@
-"""What people are asked about one call: first, and anew when what they agreed to does not stand."""
+"""What people are asked about one call, at first and when what they agreed to has changed."""
 
 import logging
 from typing import Any, cast
@@ -24,14 +24,14 @@ from agents.runtime.tools import Tool
 log = logging.getLogger(__name__)
 
 AGAIN = 2.0
-"""Seconds until it is tried again to find out what a call depends on; longer each time."""
+"""Seconds before a failed precondition is looked up again; longer each time."""
 PATIENCE = 45.0
-"""Seconds for which that is tried, and for which nobody in the conversation is answered."""
+"""Seconds for which it is tried; nobody in the conversation is answered meanwhile."""
 Response = dict[str, JsonValue]
 
 
 def filled_in(request: ConfirmationRequest) -> tuple[Response | None, Response]:
-    """The schema of what people fill in, None where that is nothing, and what it begins with."""
+    """The schema of what people fill in, None if that is nothing, and its initial values."""
     if request.payload is None:
         return None, {}
     schema, initial = schema_of(request.payload)
@@ -39,7 +39,7 @@ def filled_in(request: ConfirmationRequest) -> tuple[Response | None, Response]:
 
 
 def formless(asked: Question) -> Question:
-    """A question by which nothing is filled in any more."""
+    """The question without its form."""
     return asked.model_copy(update={"payload_schema": None, "form": (), "initial": {}})
 
 
@@ -70,7 +70,7 @@ class Questions:
         since: Question | None = None,
         unsure: bool = False,
     ) -> Report:
-        """A question to a person, unless the very same was just closed, or another one asks it.
+        """A question to a person, unless the same was just closed, or is open for somebody else.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
         `since` is what they agreed to before the tool asked for something else; `unsure`: a run
@@ -116,9 +116,9 @@ class Questions:
     def anew(
         self, question: Question, *, changes: list[str], shown: ToolConfirmation | None = None
     ) -> Report:
-        """The same question once more, for what people agreed to does not stand any more.
+        """The question put once more, because what people agreed to no longer stands.
 
-        `shown` is what a client reads where it is another form.
+        `shown` is what a client reads, where the form has changed.
         """
         asked = [
             found.payload
@@ -137,7 +137,7 @@ class Questions:
         return Report(ask=ask)
 
     def unknown(self, tool: Tool, bound: Bound) -> Report:
-        """Did it happen, and if not, may it run?"""
+        """Ask whether an interrupted call happened, and if not, whether it may run."""
         asked = self.call.question
         told = Question(
             call_id=self.call.id,
@@ -160,7 +160,7 @@ class Questions:
         return self.anew(now, changes=differences(asked, now) if asked else [])
 
     def lost(self) -> Report:
-        """A body was started and cannot run again: if people agreed to it, they have to look."""
+        """Ask those who agreed to look at a call that was started and cannot run again."""
         asked = self.call.question
         if asked is None:
             return answered(gate.lost(self.call.name), self.context)
@@ -169,16 +169,16 @@ class Questions:
         return self.anew(told, changes=[f"{asked.tool} is gone, or another tool by now"])
 
     def digest(self, tool: Tool, bound: Bound) -> str:
-        """The digest of the very objects that the body is handed, taken just before."""
+        """The digest of the very objects that the body is about to be handed."""
         asked = self.call.question
         if asked is None:
             return ""
         return self._as_it_stands(tool, bound.written(), asked).digest
 
     async def at_start(self, tool: Tool, bound: Bound, asked: Question) -> Question:
-        """The same right before the start; what cannot be found out now is tried for a while.
+        """The question as it stands right before the start.
 
-        Raises Unsettled for that while.
+        What cannot be found out now is tried for a while; raises Unsettled for that while.
         """
         step = f"{self.call.id}:depends"
         try:
@@ -223,7 +223,7 @@ class Questions:
         return question.model_copy(update={"digest": digest})
 
     def _left_out(self, tool: Tool, bound: Bound) -> tuple[str, ...]:
-        """The arguments that the model left out and that are what the tool now has for them.
+        """The arguments that the model left out and whose values are the tool's defaults of now.
 
         Those of a stored question are all given; what was left out is in the question. So is what
         was left out inside others, which stays what it was.

@@ -1,4 +1,4 @@
-"""What the callers of run_async hear: each of its own turn, whoever works on it.
+"""What the callers of run_async hear: each the events of its own turn, whoever works on it.
 
 Several may put messages to one session. One of them works the inbox off for all, in this process or
 in another one; the others wait, and what they missed they read from the store.
@@ -33,7 +33,7 @@ class Reading:
         self._news = asyncio.Event()
 
     async def next(self) -> Event | None:
-        """What is heard next; None when the turn is over, or it raises what it ended with."""
+        """What is heard next; None when the turn is over. Raises what the turn ended with."""
         while not (self._heard or self.done):
             self._news.clear()
             await self._news.wait()
@@ -53,7 +53,7 @@ class Reading:
         self._news.set()
 
     def read(self, events: Sequence[Event]) -> None:
-        """Hear what is stored of the turn, if it is among these events."""
+        """Hear what these events have of the turn, if anything."""
         first = next((at for at, e in enumerate(events) if e.entry == self.entry), None)
         if self.entry is None or first is None:
             return
@@ -63,7 +63,7 @@ class Reading:
                 self.hear(without_temp(event))
 
     def end(self, error: Exception | None = None) -> None:
-        """The turn is over; without an error with what its model raised."""
+        """End the turn, with this error or else with what its model raised."""
         if not self.done:
             self.done, self.error = True, error or self.budget.failure
             self._news.set()
@@ -80,17 +80,17 @@ class Turns:
 
     @property
     def over(self) -> bool:
-        """Whether this caller needs no turn of an entry behind those that were begun."""
+        """Whether this caller needs no further entry to be begun."""
         return self.mine.entry is not None and self.mine.found
 
     def catch_up(self, held: Held) -> None:
-        """Hear what others have stored already of the turn that goes on, or of this caller's."""
+        """Hear what others have already stored of the turn under way, or of this caller's."""
         for reading in (self.mine, self._others.get(held.entry or "")):
             if reading is not None:
                 reading.read(held.story.events)
 
     def begin(self, entry: str | None) -> Budget:
-        """An inbox entry is worked on now, and the one before it is done; how its turn behaves."""
+        """Begin the turn of an inbox entry, which ends the one before; returns what it may use."""
         reading = self._others.get(entry or "")
         if reading is None or reading.done:
             reading = self.mine
@@ -104,7 +104,7 @@ class Turns:
         return reading.budget
 
     def fail(self, error: Exception) -> None:
-        """Tell whose turn it was, and this caller too if it cannot go on past that turn."""
+        """Pass an error to the caller whose turn it was, and to this one if it cannot go on."""
         mine, now = self.mine, self.now
         passing = isinstance(error, ModelUnavailable) or error is now.budget.raised
         if not isinstance(error, SessionConflict):
@@ -113,6 +113,6 @@ class Turns:
             mine.end(error)
 
     def end(self) -> None:
-        """There is nothing more to do."""
+        """End what is still open: there is nothing more to do."""
         self.now.end()
         self.mine.end()

@@ -25,7 +25,7 @@ LONGER = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Yielded:
-    """What a generator brought about: its news on the way, and its result."""
+    """What a generator produced: intermediate news, and its result."""
 
     intermediate: list[Any] = field(default_factory=list[Any])
     result: Any = None

@@ -173,7 +173,7 @@ def _state(given: Mapping[str, object] | None) -> dict[str, JsonValue]:
 
 
 def _checked(event: Event, story: Story) -> Event:
-    """The event as it can be stored, its answers as a Runner takes them. Raises AnswerError."""
+    """The event made fit to be stored, its answers checked as by a Runner. Raises AnswerError."""
     if event.questions:
         raise AnswerError("only a Runner asks for a confirmation")
     event = event.model_copy(update={"actions": event.actions.told({})})

@@ -1,4 +1,4 @@
-"""Stories of sessions that were in hand lately: only what is new of them has to be read."""
+"""Stories of sessions that were in hand lately, so that only what is new has to be read."""
 
 from collections import OrderedDict
 
@@ -8,7 +8,7 @@ from agents.runtime.story import Story
 SESSIONS = 32
 EVENTS = 400
 BYTES = 256 * 1024
-"""A story that outgrew one of these is read anew, from the newest events on."""
+"""Bytes of a story beyond which it is not kept but read again from its newest events on."""
 
 
 class Shelf:
@@ -23,7 +23,7 @@ class Shelf:
         self._stories: OrderedDict[SessionKey, tuple[int, Story]] = OrderedDict()
 
     def put(self, key: SessionKey, story: Story, *, created: int) -> None:
-        """Keep a story, unless it is empty or too long; the oldest one may have to go."""
+        """Keep a story unless it is empty or too long; the oldest one kept may have to go."""
         if not 0 < len(story.events) <= EVENTS or story.size > BYTES:
             return
         self._stories[key] = (created, story)
@@ -33,7 +33,7 @@ class Shelf:
     async def begin(
         self, slot: Slot, key: SessionKey, *, owner: str, lease: int, size: int = SIZE
     ) -> tuple[Begun | Busy, Story | None]:
-        """Take a session in hand, with its story as far as it is known and stored."""
+        """Take a session in hand, with its story where that is known and up to date."""
         created, known = self._stories.pop(key, (0, None))
         since = known.events[-1].version - 1 if known else 0
         begun = await slot.begin(key, owner=owner, lease=lease, size=size, since=since)
@@ -50,7 +50,7 @@ class Shelf:
 
 
 def _goes_on(known: Story, begun: Begun) -> bool:
-    """Whether the stored events begin with the newest one that is known, and lack none after it.
+    """Whether the stored events begin with the newest known one and have no gap after it.
 
     News that outgrew what is read at once comes with gaps.
     """

@@ -25,7 +25,7 @@ class _Change:
     after: Any
 
     def of(self, value: object) -> Any:
-        """What this change makes of a value."""
+        """The value after this change."""
         return self.after if self.before is _MISSING else _rebased(self.before, self.after, value)
 
 
@@ -41,12 +41,12 @@ class Live:
         self._changes: list[_Change] = []
 
     def look_at(self, view: "State") -> None:
-        """Remember a view that has something of its own."""
+        """Remember a view that has changes of its own."""
         if not any(known is view for known in self.views):
             self.views.append(view)
 
     def notice(self, key: str) -> None:
-        """Take in what calls changed in place since somebody looked last."""
+        """Take in what calls have changed in place since the last look."""
         for view in self.views:
             view.note(key)
 
@@ -183,7 +183,7 @@ def _copy(value: Any) -> Any:
 
 
 def _refresh(mine: Container, value: Container) -> None:
-    """Make a container that was handed out like another one; what is inside is refreshed too."""
+    """Make a container that was handed out equal to another one, and whatever is inside it."""
     if isinstance(mine, list) or isinstance(value, list):
         if not _same(mine, value):
             cast("list[Any]", mine)[:] = _copy(value)
@@ -199,7 +199,7 @@ def _refresh(mine: Container, value: Container) -> None:
 
 
 def _rebased(before: Any, after: Any, value: Any) -> Any:
-    """What a change from `before` to `after` makes of a value that somebody else changed as well.
+    """A value that somebody else changed as well, after a change from `before` to `after`.
 
     Dicts key by key; a list loses and gains members; of anything else the change counts.
     """
@@ -218,7 +218,7 @@ def _rebased(before: Any, after: Any, value: Any) -> Any:
 
 
 def _less(members: list[Any], others: list[Any]) -> list[Any]:
-    """The members that are left when each of the others took one like it away."""
+    """The members left over once each of the others has taken an equal one away."""
     left = list(members)
     for other in others:
         at = next((at for at, member in enumerate(left) if _same(member, other)), None)
