@@ -46,7 +46,7 @@ Step = CallModel | RunTools | Wait | Done
 
 
 def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
-    """The next step of a strand of a session: calls first, then the model, else wait."""
+    """The next step in a strand of a session: its calls, then its model, or else waiting."""
     open_calls = [call for call in story.unsettled.values() if call.branch == branch]
     ready: list[Call] = []
     for call in open_calls:
@@ -68,7 +68,7 @@ def next_step(agent: Agent, story: Story, branch: str | None = None) -> Step:
 
 
 def _heard_of_progress(agent: Agent, strand: Branch, story: Story) -> bool:
-    """Whether there is intermediate news of a tool whose model wants to read it."""
+    """Whether there is intermediate news that the model is woken to read."""
     if not strand.progress:
         return False
     news = (story.calls[call_id] for call_id in strand.progress)
@@ -93,7 +93,7 @@ def _step_of_call(agent: Agent, story: Story, call: Call) -> Step | None:
 
 
 def floor(agent: Agent, name: str | None) -> Agent:
-    """Who answers a new message: the one that spoke last, if it may hand back to its parents."""
+    """Who answers a new message: the agent that spoke last, if it may hand back to its parents."""
     last = speaker(agent, name)
     if last is agent:
         return agent
@@ -102,5 +102,5 @@ def floor(agent: Agent, name: str | None) -> Agent:
 
 
 def speaker(agent: Agent, name: str | None) -> Agent:
-    """The agent of that name in the tree; the root when it is gone."""
+    """The agent of that name in the tree; the root when there is none any more."""
     return agent.find_agent(name or "") or agent

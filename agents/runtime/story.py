@@ -86,9 +86,8 @@ class Branch:
     `invocation` is the one those belong to. `compaction` is the newest one; `blocked` are the
     invocations that a model refused to read, `refused` those that it reads in words alone, for it
     refused a request with their parts; `again` says that it refused the last one. `talk` are the
-    versions at which somebody spoke to it,
-    `told` those at which an agent said something. `read` is what an agent was shown of so many
-    events from the first on, where nothing can change any more.
+    versions at which somebody spoke to it, `told` those at which an agent said something. `read` is
+    what an agent was shown of so many events from the first on, where nothing can change any more.
     """
 
     events: list[Event] = field(default_factory=list[Event])
@@ -309,7 +308,7 @@ class Story:
         )
 
     def _close(self, call: Call) -> None:
-        """No more news is expected, though it is still accepted."""
+        """Expect no more news of a call, though it would still be accepted."""
         self.open.pop(call.id, None)
 
     def _settle(self, call: Call, branch: Branch, *, wake: bool) -> None:

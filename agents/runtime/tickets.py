@@ -1,4 +1,4 @@
-"""Tickets: work in other hands, opened by a tool's call and told of until it ends; pure."""
+"""Tickets: work in other hands, opened by a tool's call and followed until it ends; pure."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ class Ticket(BaseModel):
 
     @property
     def final(self) -> bool:
-        """Whether nothing more will be heard of it."""
+        """Whether there will be no more news of it."""
         return self.status in _FINAL
 
     @property
@@ -43,7 +43,7 @@ class Ticket(BaseModel):
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     def response(self) -> dict[str, JsonValue]:
-        """What a call that waits for it is answered."""
+        """The answer to a call that waits for it."""
         answer: dict[str, JsonValue] = {"status": self.status, "ticket_id": self.id}
         if self.progress is not None:
             answer["progress"] = self.progress

@@ -1,4 +1,4 @@
-"""Commands of several callers in one round trip, which costs more than the scripts in it."""
+"""Commands of several callers in one round trip, since trips cost more than the scripts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -7,11 +7,11 @@ from typing import Any
 from agents.runtime.slot.port import Command
 
 AT_ONCE = 2
-"""Round trips under way at a time: one that gets stuck does not hold up all the others."""
+"""Round trips under way at a time, so that one that gets stuck does not hold up the others."""
 
 
 class Batches:
-    """What is asked while the store answers others waits for them, and then goes together."""
+    """Gathers what is asked while the store is busy, and sends it together afterwards."""
 
     def __init__(self, exchange: Callable[[Sequence[Command]], Awaitable[Sequence[Any]]]) -> None:
         """Send through `exchange`, which answers each command in its order, or raises for all."""
@@ -22,9 +22,9 @@ class Batches:
         self._leaving: asyncio.Task[Sequence[Any]] | None = None
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
-        """The answers; whoever stops waiting for theirs does not stop the others.
+        """The answers; a caller that stops waiting does not stop the others.
 
-        Who asks alone waits for nobody.
+        A caller that asks alone waits for nobody.
         """
         if self._leaving is None and not self._alone:
             self._alone = True
@@ -45,7 +45,7 @@ class Batches:
         try:
             await self._free.acquire()
         finally:
-            # From here on whoever comes is too late for this one.
+            # Whoever comes from here on is too late for this trip.
             self._leaving = None
         try:
             return await self._exchange(self._gathered)

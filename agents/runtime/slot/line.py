@@ -36,10 +36,10 @@ _pack: Callable[[Command], bytes] = cast(Any, hiredis).pack_command
 
 
 class _ToThePrimary:
-    """Breaks where another server has to be asked, so that redis-py connects and asks anew.
+    """Breaks off where another server has to be asked, so that redis-py connects and asks anew.
 
-    Whoever is cancelled while it sends hears of it: `asyncio.wait_for`, which redis-py sends with,
-    may swallow that before Python 3.12.
+    A cancellation while sending gets through: `asyncio.wait_for`, which redis-py sends with, may
+    swallow it before Python 3.12.
     """
 
     socket_timeout: float | None
@@ -105,7 +105,7 @@ class Line:
         return [self._parsed(*both) for both in zip(commands, answers, strict=True)]
 
     async def _connection(self) -> Any:
-        """A connection that answers; who has to wait for one waits in the pool."""
+        """A connection that answers; callers wait in the pool until one is free."""
         pool = self._pool
         if not pool.can_get_connection():
             return await pool.get_connection()

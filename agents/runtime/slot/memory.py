@@ -336,7 +336,7 @@ class MemorySlot:
 
 
 def _is_stored(session: Stored, commit: Commit) -> bool:
-    """Whether a commit is a repeated one; others may have written after one with `release`."""
+    """Whether a commit was stored before; others may have written since if it had `release`."""
     if session.commit == commit.id:
         return True
     if not commit.events or not commit.release or session.fence == commit.fence:
@@ -347,7 +347,7 @@ def _is_stored(session: Stored, commit: Commit) -> bool:
 
 
 def _committed(session: Stored, commit: Commit, now: int) -> Committed:
-    """What a commit answers."""
+    """The answer to a commit."""
     owed = [post.id for post in commit.companions.posts if post.id in session.outbox]
     given_back = not session.owner or session.fence != commit.fence
     return Committed(
@@ -360,7 +360,7 @@ def _committed(session: Stored, commit: Commit, now: int) -> Committed:
 
 
 def _nothing(key: SessionKey, state: Json, now: int) -> Begun:
-    """What a session that is not there begins with; its fence fits nothing."""
+    """How a session that is not there begins; its fence fits nothing."""
     return Begun(
         fence=0,
         before=0,

@@ -31,7 +31,7 @@ Command = tuple[str | int | float, ...]
 
 @lru_cache(maxsize=1024)
 def tag(*parts: str) -> str:
-    """Any texts as one, from which they can be told again: encoded, without braces, with colons."""
+    """Several texts as one from which they can be read back: encoded, with colons between them."""
     return ":".join(quote(part, safe="@+= ,") for part in parts)
 
 
@@ -57,7 +57,7 @@ class SessionKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Something put to a session: a message, an answer, news. The same id twice is one entry.
+    """What is put to a session: a message, an answer, news. The same id twice is one entry.
 
     `body` is JSON: `content` (a google.genai Content), `user_id`, `state_delta`, and whatever else
     the sender wants to find on it again.

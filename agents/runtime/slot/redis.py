@@ -41,7 +41,7 @@ from agents.runtime.slot.store import Client, Store
 from agents.runtime.slot.wire import speaker, text
 
 SPEAKERS = 1024
-"""Of how many sessions it is remembered who spoke last: their state is fetched with the session."""
+"""Sessions whose last speaker is remembered, to fetch that person's state along with them."""
 
 _UNSAVED = "the store's replicas do not have it yet, so nothing starts"
 _CONFLICTS = {
@@ -130,7 +130,7 @@ class RedisSlot:
         size: int = SIZE,
         since: int = 0,
     ) -> Begun | Busy:
-        """Take the session in hand; one round trip more when an unexpected person speaks."""
+        """Take the session in hand; one more round trip when somebody unexpected speaks."""
         given = {"owner": owner, "lease": lease, "window": window, "size": size, "since": since}
         expected = self._speakers.get(key, key.user)
         answer, *states = await self._store.send(
@@ -152,7 +152,7 @@ class RedisSlot:
         return codec.begun(answer, _joined(answer[8], *states), user=user)
 
     async def commit(self, key: SessionKey, commit: Commit) -> Committed:
-        """Write one step; two round trips more when it changes `app:` or `user:` state."""
+        """Write one step; two more round trips when it changes `app:` or `user:` state."""
         given = codec.of_commit(commit)
         answer, *_ = await self._store.send(
             self._script("commit", key, given), self._touch(key), *commit.companions.index
@@ -170,7 +170,7 @@ class RedisSlot:
         )
 
     async def start_call(self, key: SessionKey, start: Start) -> Started:
-        """Ask for leave to run a body; what the replicas do not have yet is no leave."""
+        """Ask for leave to run a body; it is not given before the replicas have it."""
         if not await self.saved(key):
             raise StoreUnavailable(_UNSAVED)
         enough, answer = await self._started(key, start)
@@ -198,8 +198,8 @@ class RedisSlot:
     async def saved(self, key: SessionKey, record: Record | None = None) -> bool:
         """Whether the replicas have all that was stored about a session so far.
 
-        With an approval's `record` that server is asked for it which counts its replicas: another
-        one may have taken over without it. True at once where there are to be none.
+        With an approval's `record`, the very server that counts its replicas is asked for it, since
+        another one may have taken over without it. True at once where no replicas are required.
         """
         if not self._replicas.count:
             return True
@@ -217,7 +217,7 @@ class RedisSlot:
         return count >= self._replicas.count, answer
 
     async def _take_back(self, key: SessionKey, start: Start) -> None:
-        """Have it that a body did not start, which did not: nobody has to find out what it did."""
+        """Undo a start whose body did not begin, so that nobody has to find out what it did."""
         undone = replace(start, audit=start.audit and {**start.audit, "undone": True})
         await self._store.send(self._script("unstart", key, codec.of_start(undone)))
 
@@ -374,7 +374,7 @@ def _call(name: str, names: Sequence[str], *arguments: str | int) -> Command:
 
 
 def _holds(stored: Record, record: Record) -> bool:
-    """Whether a record is the stored one, or went before it."""
+    """Whether a record is the stored one, or an earlier form of it."""
     return stored.rev > record.rev or (
         (stored.rev, stored.status) == (record.rev, record.status)
         and _agrees(stored.body, record.body)
@@ -382,7 +382,7 @@ def _holds(stored: Record, record: Record) -> bool:
 
 
 def _agrees(one: Any, other: Any) -> bool:
-    """Whether two values say the same wherever both say anything: one release knows more names."""
+    """Whether two values agree on all names that both have: one release may know more names."""
     if isinstance(one, dict) and isinstance(other, dict):
         known, told = cast("Json", one), cast("Json", other)
         return all(_agrees(known[name], told[name]) for name in known.keys() & told.keys())

@@ -13,14 +13,14 @@ without a write of its own a connection is told that everybody has everything.""
 
 @dataclass(frozen=True, slots=True)
 class Replicas:
-    """So many replicas have to have what is stored, and are given `wait` milliseconds to say so."""
+    """How many replicas must have what is stored, and in how many milliseconds they must say so."""
 
     count: int = 0
     wait: int = 500
 
     @property
     def awaited(self) -> Command:
-        """The command that answers how many have it."""
+        """The command whose answer is how many have it."""
         return ("WAIT", self.count, self.wait)
 
 

@@ -27,7 +27,7 @@ from agents.runtime.slot.scripts import SCRIPTS
 Client = Redis | RedisCluster
 
 MOVING, AGAIN = 5.0, 0.02
-"""Seconds that a slot of a cluster may take to move to another node, and between two looks."""
+"""Seconds that a cluster's slot may take to move to another node, and between two looks."""
 
 _NO_ANSWER = (
     ConnectionError,
@@ -80,7 +80,7 @@ class Store:
         return answers
 
     async def replicated(self, *writes: Command, wait: Command) -> tuple[int, Any]:
-        """How many replicas have writes and all before them, and the answer to the first write.
+        """How many replicas have these writes and all before, and the answer to the first write.
 
         `wait` counts for its own connection alone. Where that breaks, maybe because another server
         took over, the writes are made once more before it is asked again. The last write has to

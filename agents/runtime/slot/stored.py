@@ -83,7 +83,7 @@ class Stored:
         return self.audit[-1][1] if self.audit else ""
 
     def put(self, entry: Entry, now: int) -> bool:
-        """Append to the inbox, unless its id was seen within three days."""
+        """Append an entry to the inbox, unless its id was seen within three days."""
         while self.seen and next(iter(self.seen.values())) < now - DEDUPE_MS:
             del self.seen[next(iter(self.seen))]
         if entry.id in self.seen:
@@ -93,7 +93,7 @@ class Stored:
         return True
 
     def owe(self, posts: Iterable[Post]) -> None:
-        """Put posts into the outbox that were never there."""
+        """Put posts into the outbox, but none that was there before."""
         for post in posts:
             if post.id not in self.places:
                 self.outbox.setdefault(post.id, post)
@@ -121,7 +121,7 @@ class Stored:
                 self._pass(shown)
 
     def _pass(self, name: str) -> None:
-        """Have a place forgotten once two hundred more of them were."""
+        """Keep a place until two hundred more of them have passed."""
         self.passing.pop(name, None)
         self.passing[name] = None
         if len(self.passing) > PLACES:
@@ -134,7 +134,7 @@ class Stored:
             self.audit.append((entry, link(self.audit_head, text(entry))))
 
     def settle(self, settles: Iterable[Settle]) -> None:
-        """Move approvals on that are still where the settle expects them."""
+        """Move on those approvals that are still where the settle expects them."""
         for settle in settles:
             stored = self.approvals.get(settle.id)
             if stored and stored.status in settle.sources:
@@ -170,7 +170,7 @@ class Stored:
                 del self.traces[name]
 
     def window(self, count: int, *, size: int, since: int) -> list[Event]:
-        """The newest events from a turn start on, and before them what they need of the older."""
+        """The newest events from a turn start on, and before them the older ones that they need."""
         first = self._first(count, size=size, since=since)
         wanted = {self.summary, *(call.version for call in self.open.values())}
         for name, versions in self.traces.items():
@@ -244,7 +244,7 @@ def refusal(start: Start, record: Record | None, *, now: int) -> str:
 
 
 def repeated(record: Record | None, *, same: bool, now: int) -> Started:
-    """Whether what was started may start again; the `same` holder has only lost its answer."""
+    """Whether what was started may start again, as when the `same` holder only lost its answer."""
     if same:
         return Started(kind="go")
     late = record is not None and _overdue(record, now=now)

@@ -40,13 +40,13 @@ def written(event: Event) -> str:
 
 
 def starts_turn(event: Event) -> bool:
-    """Whether a window may begin here: somebody speaks, and does not answer a call."""
+    """Whether a window may begin here: somebody speaks without answering a call."""
     spoken = event.author == "user" and event.branch is None and bool(event.parts)
     return spoken and not event.get_function_responses()
 
 
 def speaker(key: SessionKey, head: Entry | None, last: str | None) -> str:
-    """Whose `user:` state a session begins with: who speaks next, else who did `last`.
+    """Whose `user:` state a session begins with: that of who speaks next, or else spoke `last`.
 
     Whoever answers a call speaks for nobody: the run goes on for the person it began with.
     """
