@@ -131,8 +131,8 @@ class Courier:
         mine = {late.place} if isinstance(late, Posted) else set[str]()
         for pause in LOOKS:
             await asyncio.sleep(pause)
+            stored = await self._stored(owed)  # first: what is stored by now can be found
             found = await self._replies.copies(thread, id=name, since=since)
-            stored = await self._stored(owed)
             places = mine.union(found) if isinstance(found, tuple) else set[str]()
             stays = _stays(places, stored=stored if piece_id == owed else None)
             if not stays:

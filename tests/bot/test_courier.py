@@ -5,6 +5,7 @@ import contextlib
 import itertools
 import math
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -195,8 +196,30 @@ async def test_the_only_copy_is_never_taken_back(
     assert river.said() == ["hello"]
 
 
-def carried(river: River, stored: str = "") -> Courier:
-    """A courier of a session in which a post is stored to be at that place."""
+@pytest.mark.parametrize("piece", ["o:1:0", "o:1:0/1"])
+async def test_a_copy_that_is_made_while_one_looks_is_found(river: River, monkeypatch, piece: str):
+    """Who took over posts and stores it right when whoever was late asks whether they did."""
+    monkeypatch.setattr(courier, "LOOKS", (0.0, 0.0))
+    name, [message] = f"{piece} {river.key}", rendered("hello")
+    late = await river.replies.post(river.thread, message, id=name)
+    made: list[str] = []
+
+    async def stored(_: str) -> str:
+        if not made:
+            copy = await river.replies.post(river.thread, message, id=name)
+            assert isinstance(copy, Posted)
+            made.append(copy.place)
+        return made[0]
+
+    mine = carried(river, ask=stored)
+    await mine._take_back(piece, river.thread, name=name, late=late)
+    assert river.said() == ["hello"]
+
+
+def carried(
+    river: River, stored: str = "", *, ask: Callable[[str], Awaitable[str]] | None = None
+) -> Courier:
+    """A courier of a session in which a post is stored to be at that place, or where `ask` says."""
 
     async def until() -> float:
         return math.inf
@@ -204,7 +227,7 @@ def carried(river: River, stored: str = "") -> Courier:
     async def where(_: str) -> str:
         return stored
 
-    return Courier(river.key, river.replies, until=until, stored=where)
+    return Courier(river.key, river.replies, until=until, stored=ask or where)
 
 
 def sought(river: River) -> list[Any]:
