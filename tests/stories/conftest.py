@@ -20,8 +20,8 @@ Opening = Callable[..., Awaitable[Office]]
 
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
-    """A Slack on this machine, which repeats events soon."""
-    async with LocalSlack(retry_after=(0.05, 0.2, 0.5)) as workspace:
+    """A Slack on this machine, which repeats events soon, and gives a busy bot its time."""
+    async with LocalSlack(retry_after=(0.05, 0.2, 0.5), patience=30.0) as workspace:
         yield workspace
 
 
