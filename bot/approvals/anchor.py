@@ -23,7 +23,7 @@ def day_of(now: int) -> str:
 async def anchor(
     slot: Slot, sessions: Sequence[SessionKey], *, ttl: timedelta, prev: str = ""
 ) -> Anchor | None:
-    """The anchor of now, by the store's clock; None when there is no audit at all.
+    """The anchor for now, by the store's clock; None when there is no audit at all.
 
     `ttl` is how long a session that nobody touches is kept, `prev` the root of the anchor before.
     """
@@ -47,7 +47,7 @@ async def anchor(
 
 
 def told(made: Anchor) -> str:
-    """An anchor in words, for the channel it is posted to."""
+    """An anchor in words, for the channel in which it is posted."""
     count = len(made["heads"])
     sessions = "1 session" if count == 1 else f"{count} sessions"
     return f"Audit anchor {made['anchor']}: {sessions}, root {made['root']}"

@@ -11,9 +11,9 @@ from bot.approvals.request import Approval, late, short_name, voted
 from bot.turns import Command
 
 MOST = 100
-"""Approvals that are looked through: of everybody's, or of what is over of one name's."""
+"""Approvals looked through: of everybody's, or of one name's those that are over."""
 EVERY = 10_000
-"""Approvals among which one is found by its reference, without reading any other."""
+"""Approvals among which one is found by its reference; no other one is read."""
 
 Named = Sequence[tuple[SessionKey, str]]
 """Some approvals: session and id."""
@@ -31,7 +31,7 @@ class Lists(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """What one person has to do with approvals: what waits is most urgent, others newest first."""
+    """What one person has to do with approvals: those waiting by urgency, others newest first."""
 
     waiting: tuple[Approval, ...] = ()
     asked: tuple[Approval, ...] = ()
@@ -39,7 +39,7 @@ class Inbox:
 
 
 class Board:
-    """Finds approvals across sessions, those named by hints: open ones, then the newest."""
+    """Finds approvals across sessions by what hints name: open ones, then the newest."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Board:
         return await self._read(await self._concerning(list(names), MOST))
 
     async def find(self, word: str) -> Approval | None:
-        """The approval with this reference, in capitals or not."""
+        """The approval with this reference; capital letters do not matter."""
         wanted = word.strip().lower()
         named = [each for each in await self._recent(EVERY) if short_name(*each) == wanted]
         found, _ = await self._read(named)
@@ -102,7 +102,7 @@ def listed(lists: Lists, approval: Approval) -> Sequence[Command]:
 
 
 def groups(approvals: Iterable[Approval]) -> frozenset[str]:
-    """Every group or role that a right to decide about these may come from."""
+    """Every group or role that may give a right to decide about these."""
     return frozenset(name for each in approvals for name in each.policy.groups)
 
 
@@ -120,19 +120,19 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
 
 
 def _told_of(approval: Approval, person: str, names: frozenset[str]) -> bool:
-    """Whether somebody is told of what is over: who asked or voted, and who let its time pass."""
+    """Whether somebody is told of a closed one: they asked, voted, or let its time pass."""
     if person in approval.askers or person in {vote.person for vote in approval.votes}:
         return True
     return approval.status in ("pending", "expired") and approval.policy.entitles(person, names)
 
 
 def _age(approval: Approval) -> tuple[int, str, int, str]:
-    """What was asked first comes first; of one moment, what the model called first."""
+    """The order of asking; within one moment, the order of the model's calls."""
     return approval.asked_at, approval.session, len(approval.id), approval.id
 
 
 def _urgency(approval: Approval) -> tuple[bool, int, tuple[int, str, int, str]]:
-    """What ends first comes first, then what waits longest."""
+    """The order of urgency: what ends first, then what has waited longest."""
     return approval.deadline is None, approval.deadline or 0, _age(approval)
 
 

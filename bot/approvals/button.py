@@ -1,4 +1,4 @@
-"""What a card's buttons carry: which approval they belong to, and proof that they are its own."""
+"""What a card's buttons carry: the approval they belong to, and proof that they are its own."""
 
 import hmac
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ _FORMAT = "v1"
 
 
 class Asked(Protocol):
-    """What of an approval its buttons know."""
+    """What buttons know of their approval."""
 
     @property
     def session(self) -> str:
@@ -57,7 +57,7 @@ def encode(approval: Asked) -> str:
 
 
 def decode(value: object) -> Button | None:
-    """What a button says; None when it is none of ours."""
+    """What a button says; None when it is not one of ours."""
     if not isinstance(value, str):
         return None
     version, *parts = value.split("|")

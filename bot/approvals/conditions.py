@@ -73,7 +73,7 @@ class Condition:
 
 
 def covers(later: Condition, earlier: Condition) -> bool:
-    """Whether whatever meets the earlier condition surely meets the later one, too."""
+    """Whether whatever meets the earlier condition is sure to meet the later one, too."""
     if later.path != earlier.path:
         return False
     name, literal = later.path[-1], earlier.value
@@ -118,13 +118,13 @@ def _is_number(value: JsonValue) -> bool:
 
 
 def _compared(found: JsonValue, sign: str, value: JsonValue) -> bool | None:
-    """What a comparison says in every way these two can be read; None if in none, or not alike."""
+    """What a comparison says of two values; None unless all ways to read them agree."""
     answers = {_SIGNS[sign](one, other) for one, other in _readings(found, sign, value)}
     return answers.pop() if len(answers) == 1 else None
 
 
 def _readings(found: JsonValue, sign: str, value: JsonValue) -> Iterator[tuple[Any, Any]]:
-    """The pairs that two values are when both are of one kind."""
+    """The pairs of quantities that two values can be read as, both of one kind."""
     one, other = quantity(found), quantity(value)
     if one and other and one.kind == other.kind:
         yield one.amount, other.amount
@@ -139,7 +139,7 @@ def _readings(found: JsonValue, sign: str, value: JsonValue) -> Iterator[tuple[A
 
 
 def _spelled(found: JsonValue, other: "Quantity | None") -> bool:
-    """Whether a value is compared by its letters: dates, times and spans are not."""
+    """Whether a value is compared letter by letter: dates, times and spans are not."""
     written = other is None or other.kind == "number"
     return written and isinstance(found, str | list | dict)
 

@@ -1,4 +1,4 @@
-"""Whether so many people can agree, or say no, as a policy asks for: by what is known at the start.
+"""Whether as many people can agree, or reject, as a policy asks for; by what is known at the start.
 
 Who is in a user group is Slack's to say: until somebody asks it may be any number of people.
 """
@@ -34,7 +34,7 @@ def counts(
     roles: Mapping[str, Sequence[str]],
     schemas: Mapping[str, Sequence[Mapping[str, Any]]],
 ) -> Iterator[Complaint]:
-    """What more people are needed for than there are, by all policies of a tool together.
+    """What needs more people than there are, by all policies of a tool together.
 
     `roles` are the members of every name that is known, `schemas` those of the tools' arguments.
     """
@@ -54,7 +54,7 @@ def counts(
 
 
 def _may_be(call: dict[str, JsonValue], schemas: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a tool takes these among its arguments; a number between two is no whole one."""
+    """Whether a tool can be called with these among its arguments."""
     for schema in schemas:
         with suppress(PayloadError):
             check_payload({**schema, "required": []}, call)
@@ -68,7 +68,7 @@ def nobody(role: str, roles: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _never(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:
-    """That parts of a time without an end never come."""
+    """A complaint about parts of a time that has no end: they never come."""
     parts = {
         "reminders": policy.reminders not in ((), ApprovalPolicy().reminders),
         "escalations": bool(policy.escalate),
@@ -80,7 +80,7 @@ def _never(tool: str, policy: ApprovalPolicy) -> Iterator[Complaint]:
 def _too_few(
     policies: Sequence[ApprovalPolicy], defaults: Defaults, *, call: Mapping[str, JsonValue]
 ) -> str:
-    """What these policies ask of more people than there are; empty where they can be met.
+    """What these policies ask more people for than there are; empty where they can be met.
 
     That nobody at all stands behind a name is said of the name.
     """

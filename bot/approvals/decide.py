@@ -28,10 +28,10 @@ from bot.approvals.terms import is_person
 from bot.turns import Command
 
 WhoIs = Callable[[str], Awaitable[Person | None]]
-"""Who has an id; None when nobody can say."""
+"""Who the person with an id is; None when nobody can say."""
 
 Standing = Callable[[str, Iterable[str]], Awaitable[frozenset[str] | None]]
-"""The names out of some that a person stands for now; None when nobody can say."""
+"""Those of some names that a person stands for now; None when nobody can say."""
 
 ShowsAll = Callable[[Approval], bool]
 """Whether a card shows all of the call it is about."""
@@ -48,7 +48,7 @@ async def decide(
     shows_all: ShowsAll | None = None,
     who_is: WhoIs | None = None,
 ) -> Outcome:
-    """Decide, or say to the person why not; what follows is stored in the same change.
+    """Decide, or tell the person why not; what follows is stored in the same change.
 
     An approved call has to start within `run_for`. `index` commands make the session due.
     `standing` looks up groups and roles; without it nobody stands for one. `shows_all` makes a
@@ -152,7 +152,7 @@ async def _weighed(
 
 
 async def _of_strangers(approval: Approval, after: Approval, who_is: WhoIs) -> Outcome | None:
-    """Why the newest values do not count: they name an app, somebody who left, or nobody at all."""
+    """Why the newest values do not count: they name an app, a person who left, or nobody at all."""
     wrong: dict[str, str] = {}
     named = nominees(approval.payload_schema or {}, after.votes[-1].payload)
     asked = {each for people in named.values() for each in people if is_person(each)}

@@ -112,14 +112,14 @@ def weigh(
 
 
 def _unseen(approval: Approval, decision: Decision) -> bool:
-    """Whether not all of the call was in front of them, by what it takes or by where they are."""
+    """Whether they had less than the whole call in front of them, as far as this act needs it."""
     if decision.card and Spot.parse(decision.card).channel in approval.hidden:
         return True
     return decision.act == "approve" and not decision.whole
 
 
 def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Outcome:
-    """The approval closed without a vote: it is not wanted, or had happened already."""
+    """The approval closed without a vote: it is no longer wanted, or has happened already."""
     happened = decision.act == "happened"
     if happened and not approval.unknown:
         return replace(UNKNOWN, approval=approval)
@@ -128,7 +128,7 @@ def _ended(approval: Approval, decision: Decision, *, now: int) -> Approval | Ou
 
 
 def is_elsewhere(approval: Approval, card: str, places: Mapping[str, str]) -> bool:
-    """Whether a button was pressed on a message that is none of the approval's.
+    """Whether a button was pressed on a message that is not one of the approval's.
 
     `places` are where posts went. A card whose place is not written down yet may be anywhere but
     where another post is.
@@ -204,7 +204,7 @@ def _entered(
 ) -> tuple[dict[str, JsonValue] | None, Mapping[str, str]]:
     """The values that would be approved, and what is wrong with them.
 
-    They are those of somebody who approved before, where both mean the same.
+    Where they mean the same as those of somebody who approved before, they are taken from them.
     """
     if decision.act != "approve" or approval.payload_schema is None:
         return None, {}

@@ -1,4 +1,4 @@
-"""Calls that meet each condition of some policies and calls that miss it: pure, for the start.
+"""Calls that meet each condition of some policies, and calls that miss it; pure, for the start.
 
 Whether policies make sense together shows only in calls: which of their tiers stand at once.
 """
@@ -20,9 +20,9 @@ OTHERS: Sequence[JsonValue] = (True, False, None, "another", [], {}, "00:00", "2
 
 
 def examples(policies: Sequence[ApprovalPolicy]) -> Iterator[dict[str, JsonValue]]:
-    """Arguments that differ in what they meet; one call without any where nothing is to be met.
+    """Arguments that differ in the conditions they meet; an empty call where there are none.
 
-    None where a condition cannot be read.
+    Yields nothing where a condition cannot be read.
     """
     found: dict[tuple[str, ...], list[Condition]] = {}
     try:
@@ -55,7 +55,7 @@ def _values(path: tuple[str, ...], conditions: Sequence[Condition]) -> Sequence[
 
 
 def _near(conditions: Sequence[Condition]) -> Iterator[JsonValue]:
-    """What the conditions name, and what is a little less, a little more and between."""
+    """The values that conditions name, and values a little less, a little more and between."""
     named = [value for each in conditions for value in _named(each)]
     numbers = sorted(v for v in named if isinstance(v, int | float) and not isinstance(v, bool))
     yield from named

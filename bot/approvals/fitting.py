@@ -1,4 +1,4 @@
-"""Whether a tier's condition can ever say anything about a tool's calls: pure, asked at the start.
+"""Whether a tier's condition can say anything about a tool's calls; pure, asked at the start.
 
 What an argument may be stands in the tool's JSON schema. A condition about something else would be
 sure of nothing, or would never be met, and nobody who writes a policy means that.
@@ -25,7 +25,7 @@ TEXTS: Mapping[str, tuple[str, frozenset[str]]] = {
         frozenset({"moment", "moment without a zone"}),
     ),
 }
-"""What texts of a format are, and the kinds of quantities they compare with."""
+"""What a text of each format is, and the kinds of quantities it compares with."""
 NAMES = {
     "string": "a text",
     "number": "a number",
@@ -65,7 +65,7 @@ def misfit(found: Condition, schema: Schema) -> str:
 
 
 def _is_about(when: str, schema: Schema) -> bool:
-    """Whether calls may have what a condition is about; one that cannot be read is told apart."""
+    """Whether calls may have what a condition is about; unreadable ones are reported elsewhere."""
     try:
         return bool(_found(condition(when), schema))
     except ValueError:
@@ -132,7 +132,7 @@ def _fits(schema: Schema, sign: str, literal: JsonValue) -> bool:
 
 
 def _kind(literal: JsonValue) -> str:
-    """The JSON type of what has no order."""
+    """The JSON type of a value that has no order."""
     match literal:
         case bool():
             return "boolean"

@@ -1,4 +1,4 @@
-"""Working time: when a span of it is over, and fractions of a span; pure, by any zone's clock."""
+"""Working time in any time zone: when a span of it is over, and fractions of a span; pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 HORIZON = 3_660
-"""Days that are looked ahead: a calendar without a working day ends here."""
+"""Days looked ahead: for a calendar without any working day the search ends here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

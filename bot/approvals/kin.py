@@ -1,7 +1,7 @@
-"""What a request has to do with the others of its conversation: pure, and only ever told.
+"""How a request relates to the others of its conversation; pure, and for telling only.
 
-Calls that are the very same are counted, or take each other's place, by their digest. Here is what
-a person would take for the same: calls that differ in letter case or blanks, and another try after
+Calls that are exactly the same are counted, or replace each other, by their digest. Here is what a
+person would take for the same: calls that differ in letter case or blanks, and another try after
 one that failed.
 """
 
@@ -20,11 +20,11 @@ from bot.approvals.request import Approval, Status
 TOLD: frozenset[Status] = frozenset(
     {"pending", "rejected", "approved", "started", "done", "unknown"}
 )
-"""How a request stands that people should know of who decide about the same."""
+"""Where a request must stand for people who decide about the same to be told of it."""
 
 
 class Difference(NamedTuple):
-    """An argument that two calls do not share, and in what: empty where it is not only in form."""
+    """An argument that two calls do not share; `form` says how, where only its form differs."""
 
     name: str
     form: str = ""
@@ -52,7 +52,7 @@ class Kin:
 
 ALONE = Kin()
 LAST = 8
-"""So many of the last requests of a session are compared with a new one."""
+"""How many of a session's last requests a new one is compared with."""
 
 
 class Looks:
@@ -70,9 +70,9 @@ class Looks:
 
 
 def near(story: Story) -> Sequence[str]:
-    """The requests that a turn has to do with: those about open calls, their batches, and the last.
+    """The requests that matter to a turn: those about open calls and their batches, and the last.
 
-    Of a long session they are few; what is older is told of no more.
+    In a long session these are few; older ones are not told of any more.
     """
     batches = {call.id.rpartition("-")[0] for call in story.open.values()}
     open_ = [call.request for call in story.open.values() if call.request]
@@ -110,7 +110,7 @@ def kin(
 
 
 def people_behind(question: Question, others: Iterable[Approval], *, asker: str) -> tuple[str, ...]:
-    """Who besides `asker` wants the call of a question: they asked for it before, `others` say.
+    """Who besides `asker` wants the call of a question, having asked for it before in `others`.
 
     Whatever became of it, it was not done: somebody else's word in the conversation, and the model
     that asks once more, make no one else of them. A call that only looks the same is the same here.
@@ -141,7 +141,7 @@ def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:
 
 
 def _place(approval: Approval, others: Sequence[Approval]) -> tuple[int, int]:
-    """Which one of how many equal calls of the same turn this is, such as (1, 2).
+    """Which of how many equal calls of the same turn this is, such as (1, 2).
 
     Another question about the same call is no other call.
     """
@@ -203,7 +203,7 @@ def _order(approval: Approval) -> tuple[int, int, str]:
 
 
 def _form(one: JsonValue, other: JsonValue) -> str:
-    """In what form two values differ that look the same; empty where that is not all."""
+    """How two values that look the same differ in form; empty where they differ in more."""
     if folded(one) != folded(other) or isinstance(one, bool) or isinstance(other, bool):
         return ""
     if not (isinstance(one, str) and isinstance(other, str)):

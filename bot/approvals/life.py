@@ -1,4 +1,4 @@
-"""What becomes of a question: votes, time running out, its end and the turn that makes; pure."""
+"""What becomes of a question: votes, time running out, its end and what that sets off; pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -30,7 +30,7 @@ from bot.approvals.terms import (
 _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = MappingProxyType(
     {"rejected": "rejected", "expired": "expired", "cancelled": "cancelled"}
 )
-"""What a status is called in an answer; a call that had happened is `happened`."""
+"""What a status is called in an answer; for a call that had happened it is `happened`."""
 
 _REASONS = {
     "withdrawn": "The person who asked for it does not want it any more.",
@@ -69,7 +69,7 @@ def ruled(approval: Approval, vote: Vote, *, run_for: timedelta | None) -> Appro
 
 
 def widens(approval: Approval, *, now: int) -> bool:
-    """Whether by now others may decide an open approval who are not asked yet."""
+    """Whether others who have not been asked yet may decide an open approval by now."""
     later = approval.escalations[approval.escalated :]
     return (
         approval.status == "pending"
@@ -136,7 +136,7 @@ def inherited(
 
 
 def recounted(approval: Approval, held: Mapping[str, frozenset[str] | None]) -> Approval | None:
-    """The approval when votes of people who lost the right count no more; None where all count.
+    """The approval without the votes of people who lost the right; None where all still count.
 
     `held` are the names that those who approved stand for now, None where they may never decide. A
     rejection stands whoever gave it: it can only ever close a question.
@@ -150,21 +150,21 @@ def recounted(approval: Approval, held: Mapping[str, frozenset[str] | None]) -> 
 
 
 def _as_held(vote: Vote, names: frozenset[str] | None, policy: Policy) -> Vote:
-    """A vote by what its person has kept of the right that it was given by."""
+    """A vote with only those of its person's rights that they still have."""
     kept = tuple(name for name in vote.names if name in (names or ()))
     counts = vote.counts and names is not None and policy.entitles(vote.person, kept)
     return vote.model_copy(update={"names": kept, "counts": counts})
 
 
 def unasked(approval: Approval) -> tuple[str, ...]:
-    """The groups that were to be told of it, and of whose members nobody could say who they are."""
+    """The groups that were to be told of it, but whose members could not be found out."""
     policy = approval.policy
     told = (*policy.approvers, *(policy.notified or ()))
     return tuple(dict.fromkeys(name for name in told if not is_person(name)))
 
 
 def introduced(approval: Approval, members: Mapping[str, Iterable[str]]) -> Approval | None:
-    """The approval when those `unasked` are asked, as far as they are known now; None for nobody.
+    """The approval when the `unasked` are asked, as far as they are known now; None for nobody.
 
     They may decide already, by the names that they stand for.
     """
@@ -181,7 +181,7 @@ def introduced(approval: Approval, members: Mapping[str, Iterable[str]]) -> Appr
 
 
 def _behind(names: Iterable[str], members: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """The names, and in place of each group its members, where there are some."""
+    """The names, with each group replaced by its members where any are known."""
     people = (
         person
         for name in names
@@ -191,7 +191,7 @@ def _behind(names: Iterable[str], members: Mapping[str, Iterable[str]]) -> tuple
 
 
 def _told_too(policy: Policy, people: Sequence[str]) -> Policy:
-    """The policy by which these people are told as well, where not everybody is."""
+    """The policy by which these people are told as well, unless everybody is told anyway."""
     if policy.notified is None:
         return policy
     notified = tuple(dict.fromkeys((*policy.notified, *people)))
@@ -199,7 +199,7 @@ def _told_too(policy: Policy, people: Sequence[str]) -> Policy:
 
 
 def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
-    """Cards for those among these people who do not see one where it is."""
+    """Cards for those of these people who do not see one yet."""
     if not all(copy.private for copy in approval.copies):
         return ()
     there = {copy.channel for copy in approval.copies}
@@ -208,7 +208,7 @@ def _more_copies(approval: Approval, people: Sequence[str]) -> tuple[Copy, ...]:
 
 
 def next_look(approval: Approval) -> int | None:
-    """When something is to be done about an open approval without anybody's click; None: never."""
+    """When an open approval needs attention without anybody's click; None: never."""
     moments = [
         *approval.reminders[approval.reminded : approval.reminded + 1],
         *(each.at for each in approval.escalations[approval.escalated :]),
@@ -230,7 +230,7 @@ def closed(
 
 
 def is_over(approval: Approval, *, asks: Callable[[str, str], bool]) -> bool:
-    """Whether an approval is open whose call is answered: what people say about it reaches nobody.
+    """Whether an approval is open though its call is answered: a decision would reach nobody.
 
     `asks` tells whether a call of the session waits for the answer to a question, both by id.
     """
@@ -238,7 +238,7 @@ def is_over(approval: Approval, *, asks: Callable[[str, str], bool]) -> bool:
 
 
 def overtaken(approval: Approval, others: Iterable[Approval]) -> str:
-    """Why the call of an open approval is answered without it: what its `why` says then.
+    """Why the call of an open approval was answered without it, as its `why` will say.
 
     The same was asked for again in a later turn (`others` are the session's approvals), whatever
     became of that since. Two equal calls of one turn are two questions.
@@ -288,7 +288,7 @@ def resume(approval: Approval) -> Entry:
 
 
 def _reason(approval: Approval) -> str | None:
-    """What is said besides the outcome: a person's own words, or why it was closed."""
+    """The reason told with the outcome: a person's own words, or why it was closed."""
     if approval.status == "approved":
         return approval.votes[-1].reason
     if approval.status == "rejected":

@@ -1,4 +1,4 @@
-"""What people, and many a system, take for the same though it is spelled otherwise: pure."""
+"""What people, and many systems, take for the same though it is spelled differently; pure."""
 
 import json
 import unicodedata
@@ -30,7 +30,7 @@ def folded(value: JsonValue) -> JsonValue:
 
 
 def looks_like(one: JsonValue, other: JsonValue) -> bool:
-    """Whether people, or a system it is handed to, may take one value for the other.
+    """Whether people, or a system that gets it, may take one value for the other.
 
     Letter case, blanks, accents and what is not seen do not count, and a letter of another script
     may be any of ours.
@@ -42,7 +42,7 @@ def looks_like(one: JsonValue, other: JsonValue) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A text with one form for each character, and nothing that is not seen."""
+    """A text in lower case with one form for each character, and nothing unseen."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     kinds = ((char, unicodedata.category(char)) for char in plain if char not in UNSEEN)
     return "".join(
@@ -53,7 +53,7 @@ def _bare(text: str) -> str:
 
 
 def spelling(value: JsonValue) -> str:
-    """A value letter by letter, whatever the order of its names."""
+    """A value as JSON, letter by letter; the order of its names does not count."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""The people whom a form's values name; what is nobody of this workspace is no person: pure."""
+"""The people whom a form's values name; only somebody in this workspace counts as one; pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -17,7 +17,7 @@ Schema = Mapping[str, Any]
 def nominees(
     schema: Schema, payload: Mapping[str, JsonValue] | None
 ) -> Mapping[str, tuple[str, ...]]:
-    """What stands where people are asked for, by the form's field; ids, where they are any."""
+    """The values filled in where people are asked for, by field: ids, unless they name nobody."""
     fields = cast("Mapping[str, Schema]", _resolved(schema, schema).get("properties") or {})
     found = {
         name: tuple(dict.fromkeys(_named(fields[name], value, schema)))
@@ -28,7 +28,7 @@ def nominees(
 
 
 def is_colleague(approval: Approval, person: Person) -> bool:
-    """Whether somebody is a person who is in the workspace of a request; guests are."""
+    """Whether somebody is a person in the workspace of a request; guests count."""
     tenant = unquote(approval.session.partition(":")[0])
     gone = person.is_bot or person.deleted or person.is_stranger
     return person.team == tenant and not gone
@@ -59,13 +59,13 @@ def _named(schema: Schema, value: JsonValue, root: Schema) -> Iterator[str]:
 
 
 def _is_any_text(schema: Schema) -> bool:
-    """Whether any text will do, the id of nobody as well."""
+    """Whether any text will do, even one that is nobody's id."""
     bound = schema.keys() & {"enum", "const", "pattern"} or schema.get("format") == "person"
     return schema.get("type") == "string" and not bound
 
 
 def _part(schema: Schema, name: str) -> Schema:
-    """A schema inside of another; empty where there is a yes or no, or nothing."""
+    """A schema inside another; empty where there is only true or false, or nothing."""
     found = schema.get(name)
     return cast("Schema", found) if isinstance(found, Mapping) else {}
 

@@ -45,7 +45,7 @@ class Person:
 
     @property
     def barred(self) -> bool:
-        """Whether this is nobody who could ever decide."""
+        """Whether this person could never decide."""
         return self.is_bot or self.is_guest or self.is_stranger or self.deleted
 
 
@@ -85,7 +85,7 @@ def refusal(
 
 
 def _stranger(approval: Approval, person: Person, act: Act) -> Refusal | None:
-    """Whether this is nobody who could ever decide here; a guest can take back what they asked."""
+    """Whether this person could never decide here; a guest can take back what they asked."""
     tenant = unquote(approval.session.partition(":")[0])
     if person.team != tenant or person.is_stranger:
         return Refusal(code="outsider", sentence="Only people of this workspace can decide here.")
@@ -99,7 +99,7 @@ def _stranger(approval: Approval, person: Person, act: Act) -> Refusal | None:
 
 
 def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
-    """Whether it is decided, or too late to decide."""
+    """Why it cannot be decided any more: it was, or its time is up."""
     if approval.status == "pending":
         if late(approval, now=now):
             return _late(approval)
@@ -120,13 +120,13 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
 
 
 def _late(approval: Approval) -> Refusal:
-    """That nobody decided; until when they could have is `until`."""
+    """The refusal of a late click: nobody decided, and `until` is when they could have."""
     sentence = "This expired before anybody decided."
     return Refusal(code="late", sentence=sentence, until=approval.deadline)
 
 
 def _cancelled(why: str, *, own: bool) -> str:
-    """What became of a request that is not open any more."""
+    """What became of a request that is no longer open."""
     if why == "withdrawn" and own:
         return "You withdrew this request already."
     return {
@@ -139,7 +139,7 @@ def _cancelled(why: str, *, own: bool) -> str:
 
 
 def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
-    """Whether somebody else has to do this."""
+    """Why somebody else has to do this, if so."""
     own = person.id in approval.askers
     if act == "withdraw":
         if own:
@@ -162,7 +162,7 @@ def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
 def _repeated(
     approval: Approval, person: Person, act: Act, *, payload: dict[str, JsonValue] | None
 ) -> Refusal | None:
-    """Whether this person's approval of the very same is counted already.
+    """Whether this person's approval with the same values is counted already.
 
     One that is enough by now, since others left and the rules were widened, may be given again, and
     so may one that its person stands for more names by now.

@@ -1,4 +1,4 @@
-"""What is owed to people because of approvals and answers, in words of the domain.
+"""What is owed to people because of approvals and answers, in the domain's own words.
 
 Cards and the line in the requester's thread name their approval only: whoever renders them reads
 the stored record, so a message is always a view of it.
@@ -60,7 +60,7 @@ def copies(
 
 
 def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
-    """Under each card: that time is running out, or who may decide as well from now on.
+    """The lines under each card: time is running out, or others may decide from now on as well.
 
     Whoever voted on what is superseded hears that it is not counted for the newer request. The
     cards themselves stay as they are, for somebody may be filling one in.
@@ -84,7 +84,7 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
 
 
 def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
-    """Under each card but those of people who were let go: that others may decide as well now."""
+    """The line under each card, except those of people let go: others may decide now as well."""
     named = (name for name in after.heirs if is_person(name) and name not in before.heirs)
     more = (person for person in after.policy.approvers if person not in before.policy.approvers)
     people: list[JsonValue] = [*dict.fromkeys((*named, *more))]
@@ -94,28 +94,28 @@ def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
 
 
 def _come_in(escalations: Iterable[Escalation]) -> Iterable[str]:
-    """Who is behind the names that may decide as well now, as far as that is known; once each."""
+    """The people who may decide now as well, each once; names where their people are not known."""
     found = (name for each in escalations for name in (each.people or each.names))
     return dict.fromkeys(found)
 
 
 def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:
-    """Under each card that is elsewhere: that somebody wrote where it was asked. Once."""
+    """The line under each card that is elsewhere, once: somebody wrote where it was asked."""
     elsewhere = [copy for copy in approval.copies if not copy.thread_ts]
     return _under(approval, "moved_on", mark="moved", copies=elsewhere, by=by)
 
 
 def edited(approval: Approval, *, at: str) -> tuple[Post, ...]:
-    """Under each card: that its requester changed the message it was asked in, once for each `at`.
+    """The line under each card: its requester edited the message that asked; once for each `at`.
 
-    Processes from before there was a word for it tell that the requester wrote.
+    Processes of releases that do not know `edited` say that the requester wrote.
     """
     by = approval.requester
     return _under(approval, "moved_on", mark=f"edited{at}", by=by, edited=True)
 
 
 def ruled(approval: Approval) -> tuple[Post, ...]:
-    """Under each card: that an operator closed it, in place of those who were asked."""
+    """The line under each card: an operator closed it, in place of those who were asked."""
     return _under(approval, "ruling", mark="ruled")
 
 
@@ -134,7 +134,7 @@ def _under(
 
 
 def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
-    """Every copy of the card and the line in the thread, shown again after change `mark`."""
+    """Updates of every card and of the line in the thread, after change `mark`."""
     places = [("card_update", copy.post) for copy in approval.copies]
     if approval.notice:
         places.append(("asked_update", approval.notice))
@@ -145,7 +145,7 @@ def updates(approval: Approval, *, mark: str | int) -> tuple[Post, ...]:
 
 
 def kind_of(post: Post) -> str:
-    """Which of these a post is."""
+    """The kind of a post, as the functions here write it."""
     return str(post.body.get("kind"))
 
 

@@ -1,4 +1,4 @@
-"""What the tool, the deployment and the arguments make of a policy: pure, and the stricter counts.
+"""The policy that tool, deployment and arguments amount to: pure, and the stricter counts.
 
 Each policy that names people is a rule of its own, and a call needs all of them; of numbers the
 stricter counts. So nothing a deployment says can loosen what a tool says, nor the other way round.
@@ -19,7 +19,7 @@ from bot.approvals.terms import OPERATOR, Policy, Quota, Vote, is_person, reache
 from bot.approvals.tiers import instead
 
 Members = Mapping[str, Sequence[str] | None]
-"""Who stands behind a name; None when that could not be looked up just now."""
+"""Who stands behind a name; None where that could not be looked up."""
 
 
 EVERYBODY = "default approvers"
@@ -97,7 +97,7 @@ def chosen(
     *,
     everybody: Sequence[str] = (),
 ) -> tuple[ApprovalPolicy, ...]:
-    """The policies for these arguments: of each one's tiers the last one that is met.
+    """The policies for these arguments: each one, or the last of its tiers that is met.
 
     A tier whose argument cannot be compared counts beside whatever would stand without it, so that
     the stricter is met; there `everybody`, the default approvers, is who a policy without names
@@ -186,7 +186,7 @@ def unsettled(
     *,
     defaults: Defaults,
 ) -> str:
-    """Why what was approved may not start after all; empty when it may.
+    """Why an approved call may not start after all; empty when it may.
 
     `votes` are those of people who still have a right, with the names they stand for now. Both the
     policy of then and that of now have to be met: a looser one of now changes nothing. One that
@@ -233,7 +233,7 @@ def named(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> tuple[str, 
 def _tiers(
     policy: ApprovalPolicy, args: Mapping[str, JsonValue], everybody: Sequence[str]
 ) -> tuple[ApprovalPolicy, ...]:
-    """What stands in place of a policy: it or one tier, and the later ones that nobody can tell."""
+    """What takes the place of a policy: itself or a tier, and later tiers that may be met."""
     sure, unsure = policy, list[ApprovalPolicy]()
     for when, written in policy.tiers.items():
         met, tier = condition(when).met(args), instead(policy, written)
@@ -257,7 +257,7 @@ def _alone(policy: ApprovalPolicy, everybody: Sequence[str]) -> ApprovalPolicy:
 
 @dataclass(frozen=True, slots=True)
 class _Demand:
-    """A rule, and who may decide as well later on: for this rule alone."""
+    """A rule, and those who may decide later on as well, for this rule alone."""
 
     rule: tuple[Quota, ...]
     escalate: Mapping[float, tuple[str, ...]]
@@ -318,7 +318,7 @@ def _inherited(
 
 
 def _as_hard(rule: Sequence[Quota], than: Sequence[Quota], *, excluded: frozenset[str]) -> bool:
-    """Whether one rule cannot be met where another cannot: no others may, and no fewer."""
+    """Whether one rule is at least as hard to meet as another: nobody else may, no fewer must."""
     return all(
         any(o.count <= q.count and excluded.union(o.names).issuperset(q.names) for o in than)
         for q in rule
@@ -326,13 +326,13 @@ def _as_hard(rule: Sequence[Quota], than: Sequence[Quota], *, excluded: frozense
 
 
 def _rejections(policies: Sequence[ApprovalPolicy], people: float) -> int:
-    """How many have to reject: never more than may, or a rejection would come to nothing."""
+    """How many have to reject: never more than can, or a rejection would come to nothing."""
     asked = max(min(policy.rejections for policy in policies), 1)
     return int(min(asked, max(people, 1)))
 
 
 def _span(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> timedelta | None:
-    """For how long a question is open; None for ever."""
+    """For how long a question is open; None means for ever."""
     spans = [span for p in policies if isinstance(span := p.expires, timedelta)]
     if all(policy.expires == "default" for policy in policies):
         spans += [defaults.ttl] if defaults.ttl is not None else []
@@ -341,7 +341,7 @@ def _span(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> timedelta |
 
 
 def _present(names: Sequence[str], defaults: Defaults, excluded: frozenset[str]) -> float:
-    """How many people stand behind names; no end of them where a group is not known."""
+    """How many people stand behind names; infinitely many where a group is not known."""
     if any(defaults.groups.get(name, ()) is None for name in names):
         return float("inf")
     return len(set(members(names, defaults.groups)[0]) - excluded)

@@ -86,13 +86,13 @@ def matching(written: Mapping[str, ApprovalPolicy], tool: str) -> tuple[Approval
 
 
 def _for(tools: Sequence[_Tool], policies: Sequence[ApprovalPolicy]) -> tuple[ApprovalPolicy, ...]:
-    """Policies as they are for tools of one name: without tiers that are about others."""
+    """Policies as they apply to tools of one name: without tiers that are about others."""
     schemas = [tool.schema for tool in tools]
     return tuple(fitted(policy, schemas) for policy in policies)
 
 
 def usable(found: Book) -> Book:
-    """The same policies, if a bot may run with them.
+    """The same policies, if the bot may run with them.
 
     Raises SettingsError for a policy of a tool that is not there, or a condition nobody can read.
     """
@@ -168,7 +168,7 @@ def _misplaced(
 
 
 def _idle(name: str, tools: Sequence[_Tool]) -> Iterator[Complaint]:
-    """That a policy gates nothing: it has a part only where a run is interrupted, if anywhere."""
+    """A complaint about a policy that gates nothing: it matters to interrupted runs, if at all."""
     if tools and not any(tool.may_ask for tool in tools):
         told = (
             "asks nobody before it runs, whatever its policy says: require_confirmation has it ask"
@@ -179,7 +179,7 @@ def _idle(name: str, tools: Sequence[_Tool]) -> Iterator[Complaint]:
 def _unsafe(
     settings: Settings, policies: Mapping[str, Sequence[ApprovalPolicy]], *, names: Sequence[str]
 ) -> Iterator[Complaint]:
-    """What works, but hardly as it is meant."""
+    """What works, but hardly as it was meant."""
     yield from _names(settings.approver_roles, names)
     wanting = [t for t, found in policies.items() if any(p.working_hours for p in found)]
     if wanting and settings.working_hours is None:

@@ -1,4 +1,4 @@
-"""What an operator does about an approval from outside Slack: recorded as such, never as a vote."""
+"""What an operator decides from outside Slack: recorded as such, never counted as a vote."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ async def rule(
     run_for: timedelta | None = None,
     index: Sequence[Command] = (),
 ) -> Ruled:
-    """Carry a ruling out, and say what came of it.
+    """Carry out a ruling, and say what came of it.
 
     Raises StoreUnavailable when the store does not answer, or others are always faster.
     """
@@ -89,7 +89,7 @@ async def rule(
 
 
 def acts(approval: Approval) -> tuple[Act, ...]:
-    """What an operator may say to an open approval, besides that it is cancelled."""
+    """What an operator may decide about an open approval, besides cancelling it."""
     if approval.status != "pending":
         return ()
     return ("happened", "run", "leave") if approval.unknown else ("approve", "reject")
@@ -107,7 +107,7 @@ def _told(after: Approval, ruling: Ruling) -> str:
 def carried(
     approval: Approval, ruling: Ruling, *, now: int, run_for: timedelta | None
 ) -> Approval | Ruled:
-    """The approval's next record, or why there is nothing to rule."""
+    """The approval's next record, or why it cannot be ruled on."""
     refused = _refused(approval, ruling, now=now)
     if refused is not None:
         return refused

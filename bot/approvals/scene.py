@@ -1,4 +1,4 @@
-"""What new events meet: the deployment's rules and the session; and the plan they make."""
+"""What new events come into: the deployment's rules and the session; and the plan they make."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ from bot.turns import Command, Due, Thread, thread_of
 
 USER = "user"
 TALK_READ = 50
-"""Events among which it shows that people talked on."""
+"""Events that are read to see whether people went on talking."""
 
 STRANGE = ApprovalPolicy(approvers=("a tool that no policy is known for",))
-"""Nobody has this name: what is missing is no leave for the default approvers."""
+"""Nobody has this name, so that a missing policy is no leave for the default approvers."""
 
 
 class Spent(Protocol):
@@ -53,7 +53,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Something an operator has to mend: a policy, approvers that are missing, unknown names."""
+    """Something an operator has to fix: a policy, missing approvers, unknown names."""
 
     kind: Literal["no_approvers", "unknown_names", "broken_policy"]
     tool: str

@@ -1,4 +1,4 @@
-"""Writes down, with new events, whom to ask and what to tell, and closes what cannot stay open.
+"""Adds to new events whom to ask and what to tell, and closes what cannot stay open.
 
 A runner asks for companions while it composes a commit and cannot wait; so the approvals of a
 session are handed in before a turn, and what a turn opens is remembered until it ends.
@@ -123,7 +123,7 @@ class Secretary:
         return why, audit.started(approval, now=view.now)
 
     async def _votes(self, approval: Approval) -> tuple[Vote, ...]:
-        """The votes in favour of those who still have a right, with what they stand for now."""
+        """The votes in favour by people who still have a right, with what these stand for now."""
         votes = in_favour(approval.votes, approval.payload)
         if self._voter is None:
             return votes
@@ -143,7 +143,7 @@ class Secretary:
     async def settle(self, key: SessionKey) -> bool:
         """Close what the events stored since the last time left no reason to keep open.
 
-        Whether there was any; it may have brought posts that are owed.
+        Returns whether there was anything, which may have made more posts owed.
         """
         settling = self._settling.pop(key, ())
         for approval_id in settling:
@@ -153,8 +153,8 @@ class Secretary:
     async def _take_back(self, key: SessionKey) -> bool:
         """Withdraw what was asked for a message that was deleted meanwhile; whether there was any.
 
-        Its deletion is noted before open requests are looked for, and here they are open before
-        it is looked whether it was deleted: so one of the two finds the other.
+        A deletion is noted first and open requests are looked for afterwards; here requests are
+        opened first and deletions looked for afterwards. So one of the two finds the other.
         """
         asked = [each for each in self._asked.pop(key, {}).values() if each.turn]
         if not asked or self._gone is None:

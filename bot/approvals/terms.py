@@ -1,4 +1,4 @@
-"""Who has to agree, frozen when a question is asked, and what votes make of it: pure."""
+"""Who has to agree, frozen when a question is asked, and what votes amount to; pure."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ _GROUP = re.compile(r"S[A-Z0-9]{2,}")
 
 
 OPERATOR = "operator "
-"""What the names of operators begin with in a record: no id of a person does."""
+"""How the names of operators begin in a record; no person's id begins so."""
 
 
 def is_person(name: str) -> bool:
@@ -26,14 +26,14 @@ def is_group(name: str) -> bool:
 class Frozen(BaseModel):
     """A record that does not change once it is made.
 
-    What a newer release wrote into it, and this one knows nothing of, stays in it.
+    Fields that a newer release wrote, and this one does not know, stay in it.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class Quota(Frozen):
-    """So many people who stand for one of these names."""
+    """A number of people, each of whom stands for one of these names."""
 
     names: tuple[str, ...]
     count: int = 1
@@ -80,7 +80,7 @@ class Policy(Frozen):
 
     @property
     def demands(self) -> tuple[tuple[Quota, ...], ...]:
-        """The rules, also where there is only a quorum."""
+        """The rules; a mere quorum makes one rule."""
         return self.rules or ((Quota(names=self.approvers, count=self.quorum),),)
 
     @property
@@ -97,14 +97,14 @@ class Policy(Frozen):
 
     @property
     def together(self) -> Quota:
-        """So many different people for all rules that were passed on."""
+        """How many different people all rules that were passed on need together."""
         rules = (self.demands[number] for number in self.passed_on)
         names = dict.fromkeys(name for rule in rules for quota in rule for name in quota.names)
         return Quota(names=tuple(names), count=self.people)
 
     @property
     def is_simple(self) -> bool:
-        """Whether a number says it all: so many of those who were asked."""
+        """Whether a number says it all: that many of those who were asked."""
         among = {name for rule in self.demands for quota in rule for name in quota.names}
         return [len(rule) for rule in self.demands] == [1] and among == {*self.approvers}
 

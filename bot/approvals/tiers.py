@@ -1,4 +1,4 @@
-"""What stands in place of a policy for some calls: pure."""
+"""What takes the place of a policy for some calls; pure."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +9,7 @@ _DEFAULT = ApprovalPolicy()
 
 
 def instead(policy: ApprovalPolicy, tier: ApprovalPolicy) -> ApprovalPolicy:
-    """What stands in place of a policy where a tier of it is met.
+    """What takes the place of a policy where one of its tiers is met.
 
     A tier that names people says all there is to say. One that names nobody only adds: the same
     people decide, never fewer of them, and what it says nothing of stays; only that whoever asked
@@ -34,7 +34,7 @@ def instead(policy: ApprovalPolicy, tier: ApprovalPolicy) -> ApprovalPolicy:
 
 
 def whole(policy: ApprovalPolicy) -> Iterator[ApprovalPolicy]:
-    """A policy and whatever may stand in its place."""
+    """A policy and everything that may take its place."""
     yield policy
     for tier in policy.tiers.values():
         yield from whole(instead(policy, tier))

@@ -1,4 +1,4 @@
-"""Whether an exported audit was changed: the standard library only, so that anybody can run it.
+"""Whether an exported audit was changed; needs only Python, so that anybody can run it.
 
     python verify.py audit.jsonl [ROOT …]
 
@@ -45,7 +45,7 @@ def link(previous: str, entry: object) -> str:
 
 
 def root(anchor: Mapping[str, Any]) -> str:
-    """The hash over all that an anchor says."""
+    """The hash of everything that an anchor says."""
     told = {name: value for name, value in anchor.items() if name != "root"}
     text = json.dumps(told, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -96,7 +96,7 @@ def _checked(line: str, heads: Mapping[str, str]) -> tuple[str, str, Mapping[str
 
 
 def _read(line: str) -> Mapping[str, Any] | None:
-    """An entry or an anchor as it is exported; None for anything else, and any other spelling."""
+    """An entry or anchor in its exported form; None for anything else, or any other spelling."""
     try:
         parsed: object = json.loads(line)
         same = json.dumps(parsed, sort_keys=True) == line

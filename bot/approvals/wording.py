@@ -1,4 +1,4 @@
-"""What a policy asks for, in words that can be read one way only: the same wherever it is told.
+"""What a policy asks for, in words that can be read in only one way, the same everywhere.
 
 Whoever shows it says what names are called there: mentions on a card, ids at a console.
 """
@@ -12,7 +12,7 @@ Called = Callable[[Sequence[str]], Sequence[str]]
 
 
 def demands(policy: Policy, called: Called) -> str:
-    """How many of whom have to agree; empty where it is any one of those asked."""
+    """How many of whom have to agree; empty where any one of those asked will do."""
     if not policy.is_simple:
         return rules(policy, called)
     count = policy.demands[0][0].count
@@ -20,7 +20,7 @@ def demands(policy: Policy, called: Called) -> str:
 
 
 def rules(policy: Policy, called: Called) -> str:
-    """Each rule with the names that count for it; empty where that is one number of those asked.
+    """Each rule with the names that count for it; empty where one number says it all.
 
     Several names stand in brackets, so that none of them is read as another demand.
     """

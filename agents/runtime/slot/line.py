@@ -27,7 +27,7 @@ from redis.exceptions import (
 from agents.runtime.slot.port import Command
 
 _ELSEWHERE = ("NOREPLICAS", "UNBLOCKED")
-"""What a server says besides that may not be, or has just ceased to be, the one to write to.
+"""What else a server answers that is not, or no longer, the one to write to.
 
 LOADING is a broken connection to redis-py already.
 """

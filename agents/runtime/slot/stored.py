@@ -244,7 +244,7 @@ def refusal(start: Start, record: Record | None, *, now: int) -> str:
 
 
 def repeated(record: Record | None, *, same: bool, now: int) -> Started:
-    """Whether what was started may start again, as when the `same` holder only lost its answer."""
+    """Whether what was started may start again; from the `same` holder it is the same start."""
     if same:
         return Started(kind="go")
     late = record is not None and _overdue(record, now=now)
