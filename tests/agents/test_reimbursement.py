@@ -214,11 +214,19 @@ class PaymentService:
     def __init__(self) -> None:
         self.replies: list[tuple[int, Any] | None] = []
         self.heard: list[tuple[str, dict[str, Any]]] = []
+        self.ledger: HttpLedger | None = None
+
+    def begin(self, *replies: tuple[int, Any] | None) -> None:
+        """Answer so; the ledger waits for as long as it takes, but not for None."""
+        self.replies = list(replies)
+        silent = self.replies[:1] == [None]
+        self.ledger._timeout = aiohttp.ClientTimeout(total=0.3 if silent else 30)
 
     async def pay(self, request: web.Request) -> web.Response:
         """Note the key and the body, and answer the next reply."""
         self.heard.append((request.headers["Idempotency-Key"], await request.json()))
-        reply = self.replies.pop(0)
+        reply, *others = self.replies
+        self.begin(*others)
         if reply is None:
             await asyncio.sleep(30)
         status, body = reply or (504, {})
@@ -237,7 +245,8 @@ async def ledger(service: PaymentService) -> AsyncIterator[HttpLedger]:
     app = web.Application()
     app.router.add_post("/payments", service.pay)
     async with TestServer(app) as server, aiohttp.ClientSession() as session:
-        yield HttpLedger(str(server.make_url("/payments")), session=session, timeout_s=0.2)
+        service.ledger = HttpLedger(str(server.make_url("/payments")), session=session)
+        yield service.ledger
 
 
 @pytest.mark.parametrize(
@@ -257,7 +266,7 @@ async def test_a_service_pays(
     service: PaymentService, ledger: HttpLedger, replies: list[Any], reference: str
 ) -> None:
     """A payment is posted with its key, again and again with the same one, until it is answered."""
-    service.replies = list(replies)
+    service.begin(*replies)
     assert await ledger.pay(**LUNCH, key="k") == {"reference": reference}
     assert service.heard == [("k", LUNCH)] * len(replies)
 
@@ -285,7 +294,7 @@ async def test_a_service_does_not_pay(
     service: PaymentService, ledger: HttpLedger, replies: list[Any], sentence: str
 ) -> None:
     """A refusal is told with its reason; where nobody knows, the model hears not to pay again."""
-    service.replies = list(replies)
+    service.begin(*replies)
     with pytest.raises(ToolError, match=sentence):
         await ledger.pay(**LUNCH, key="k")
     assert service.heard == [("k", LUNCH)] * len(replies)
@@ -298,7 +307,7 @@ async def test_a_refusal_after_silence_proves_nothing(
     service: PaymentService, ledger: HttpLedger, unclear: Any
 ) -> None:
     """An attempt nobody answered may have paid, whatever the service says to the next one."""
-    service.replies = [unclear, (422, {"error": "duplicate request"})]
+    service.begin(unclear, (422, {"error": "duplicate request"}))
     with pytest.raises(ToolError, match=r"not known\. Do not pay again.*duplicate") as raised:
         await ledger.pay(**LUNCH, key="k")
     assert "nothing was paid" not in str(raised.value)
@@ -316,7 +325,7 @@ async def test_the_agent_pays_through_a_service(
     service: PaymentService, ledger: HttpLedger
 ) -> None:
     """The agent posts its call's own key, and tells the service's reference."""
-    service.replies = [(200, {"reference": "p-1"})]
+    service.begin((200, {"reference": "p-1"}))
     answer = await Bot(ledger).says("50 dollars for lunch, please reimburse")
     assert "reference p-1" in answer
     [(key, body)] = service.heard
