@@ -15,11 +15,11 @@ VAGUE = frozenset(
     work""",
     )
 )
-"""Words that say nothing of what a tool is for when they are all of its name."""
+"""Words that do not say what a tool is for when its name has no others."""
 
 
 def advice(agents: Sequence[Agent]) -> Iterator[str]:
-    """What to better about the agents' tools, a sentence each that begins with the tool."""
+    """What to improve about the agents' tools, in sentences that begin with the tool."""
     for member in (member for agent in agents for member in agent.family()):
         for tool in filter(None, map(member.tool, member.tool_names())):
             told = None if member.nested(tool.name) else tool.declaration.parameters_json_schema
@@ -30,7 +30,7 @@ def advice(agents: Sequence[Agent]) -> Iterator[str]:
 
 
 def tool_advice(name: str, description: str, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What to better about one tool: its name, its description, its parameters' JSON schema."""
+    """What to improve about one tool: its name, its description, its parameters' JSON schema."""
     parameters = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     if not description.strip():
         yield "it has no docstring, which is all a model knows of when to call it."

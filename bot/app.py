@@ -50,7 +50,7 @@ from bot.turns import Saved
 STORE_WAIT = 30.0
 RELEASE_WAIT = 120.0
 AGAIN = 0.5
-"""Seconds until what is opened is told to stop once more: a client may swallow a cancellation."""
+"""Seconds before a cancelled opening is cancelled again: a client may swallow a cancellation."""
 DAY = timedelta(days=1)
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
@@ -97,7 +97,7 @@ async def run(settings: Settings, *, stopping: asyncio.Event) -> None:
 
 
 async def unless(stopping: asyncio.Event, opening: Awaitable[Bot]) -> Bot | None:
-    """What was opened; None when it is to stop before that: the store or Slack may take long."""
+    """What was opened; None when told to stop before that, for store or Slack may take long."""
     tasks = asyncio.ensure_future(opening), asyncio.ensure_future(stopping.wait())
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -260,7 +260,7 @@ async def _reached(
 
 
 def _kept(settings: Settings, store: Client, *, least: timedelta = timedelta()) -> RedisSlot:
-    """Where sessions live; tickets, which nobody may touch while they are waited for, live longer.
+    """Where sessions live; those of tickets, which may lie untouched while waited for, live longer.
 
     Nothing there is forgotten before it was untouched for session_ttl, and `least` and a day.
     """
@@ -294,7 +294,7 @@ def _tickets(
 
 
 def _work(settings: Settings, desk: Desk, stack: AsyncExitStack) -> tuple[Work, ...]:
-    """What the roles of this process do all the time."""
+    """What the roles of this process do while it runs."""
     work: list[Work] = []
     if "worker" in settings.roles:
         work.append(worker(settings, desk, models=_models(settings, stack)).run)

@@ -38,15 +38,15 @@ EXPIRY = 1.0
 RECONCILE = 30.0
 """Seconds between two looks at what is due, and between two steps of reading everything again."""
 LOOK = 600_000
-"""Milliseconds between two looks who may still decide, should nobody say that people left."""
+"""Milliseconds between two looks at who may still decide, should no event say that people left."""
 DUE = 500
 AT_ONCE = 100
 """Approvals of one look; sessions of one step."""
 REPORTS = timedelta(days=90)
-"""For how long nothing may happen in a session until its calls wait for no report any more."""
+"""How long nothing may happen in a session before its calls stop waiting for a report."""
 BETWEEN_LOOKS = timedelta(minutes=30)
 UNTOLD = 10
-"""Requests of one look about whose approvers Slack may say nothing, until it is left in peace."""
+"""Requests whose approvers Slack says nothing about, after which a look leaves Slack in peace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def sweeps(
     reports: timedelta = REPORTS,
     more: Sequence[Sweep] = (),
 ) -> tuple[Sweep, ...]:
-    """Everything that is looked at again and again, in a session's own time or in ours."""
+    """Everything that is looked at again and again, when it is due or at regular times."""
     walk = Walk(
         slot, index, apps=apps, tenant=tenant, reports=reports, between_looks=tickets.longest
     )
@@ -128,7 +128,7 @@ def sweeps(
 
 
 async def close_due(slot: Slot, index: Index) -> int:
-    """Remind, ask others, or close, as it is time for; how many approvals were looked at."""
+    """Remind people, ask others, or close what is due; returns how many were looked at."""
     due = await index.claim_due(DUE)
     for key, approval_id in due:
         with _passing(key, approval=approval_id):
@@ -137,10 +137,10 @@ async def close_due(slot: Slot, index: Index) -> int:
 
 
 async def pass_on_due(slot: Slot, index: Index, succession: Succession) -> int:
-    """Look who may still decide about requests whose approvers may have left; how many it were.
+    """See who may still decide requests whose approvers may have left; returns how many these are.
 
-    One about which Slack says nothing holds up no other: it is looked at again in a minute, after
-    those that were not reached.
+    A request about which Slack says nothing does not hold up the others: it is looked at again in
+    a minute, after those that were not reached.
     """
     until, due = await index.claim_left(DUE)
     untold = 0
@@ -159,7 +159,7 @@ async def pass_on_due(slot: Slot, index: Index, succession: Succession) -> int:
 async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str) -> None:
     """Do what one approval is due for, and say when to look at it again.
 
-    One that stays open is looked at for who may still decide about it, too.
+    Of one that stays open it is also looked up who may still decide it.
     """
     approval = await settle(slot, key, approval_id, index=index.ring(key, behind=True))
     look = approval and next_look(approval)
@@ -173,7 +173,7 @@ async def _close(slot: Slot, index: Index, key: SessionKey, *, approval_id: str)
 
 @contextmanager
 def _passing(key: SessionKey, **what: str) -> Generator[None]:
-    """Let nothing but the store's absence stop the others: what fails is logged and passed over."""
+    """Let nothing but a missing store stop the others: what fails is logged and passed over."""
     try:
         yield
     except StoreUnavailable:
@@ -209,7 +209,7 @@ class Walk:
         self._seen = 0
 
     async def step(self) -> int:
-        """Look at the next sessions; how many had something to do."""
+        """Look at the next sessions; returns how many had something to do."""
         found = 0
         for key in await self._next():
             with _passing(key):
@@ -230,7 +230,7 @@ class Walk:
         return ()
 
     async def _look(self, key: SessionKey) -> bool:
-        """Make a session due that has something to do, and list what waits for time or people."""
+        """Make a session due if it has something to do, and list what waits for time or people."""
         view = await self._slot.read(key, parts=("posts", "approvals"))
         if view is None:
             return False
@@ -260,7 +260,7 @@ class Walk:
         return bool(due)
 
     async def _end(self, key: SessionKey, calls: Sequence[tuple[str, str]]) -> None:
-        """Tell calls (id and name) that nobody waits for a report any more, and operators too."""
+        """Tell these calls (id and name), and operators, that no report is waited for any more."""
         for cid, name in calls:
             entry, ring = unreported(key, (cid, name)).entry(), self._index.ring(key, behind=True)
             await self._slot.ingest(key, entry, only_existing=True, index=ring)
@@ -268,7 +268,7 @@ class Walk:
 
 
 class Audits:
-    """Looks whether the sessions listed with an audit are still kept, a few at a time."""
+    """Checks whether the sessions listed with an audit are still kept, a few at a time."""
 
     def __init__(self, slot: Slot, index: Index) -> None:
         """Start at the one in which people were asked longest ago."""
@@ -277,7 +277,7 @@ class Audits:
         self._seen = 0
 
     async def step(self) -> int:
-        """Look at the next ones, and forget those that are gone; how many."""
+        """Look at the next sessions and forget those that are gone; returns how many were."""
         found = await self._lists.audited(skip=self._seen, most=AT_ONCE)
         gone = [key for key in found if await self._slot.read(key, parts=()) is None]
         await self._lists.forget_audits(gone)

@@ -14,7 +14,7 @@ def sentence(wrong: Sequence[str]) -> str:
 
 
 def strange(environment: Mapping[str, str], fields: Iterable[str]) -> list[str]:
-    """What is wrong with variables that look like ours and are those of no field."""
+    """What is wrong with variables that look like ours but belong to no field."""
     ours = [field.upper() for field in fields]
     given = sorted(name.upper() for name, value in environment.items() if value)
     ends = [name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX)]
@@ -41,6 +41,6 @@ def complaint(detail: ErrorDetails, variables: Mapping[str, str]) -> str:
 
 
 def _meant(name: str, known: Iterable[str], *, before: str = "") -> str:
-    """The name that was probably meant, as the end of a sentence."""
+    """The end of a sentence that names what was probably meant."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.8)
     return f" ({before}{close[0]} was probably meant)" if close else ""

@@ -115,7 +115,7 @@ def _act(acts: Any, name: str, work: Work, *, text: str, opened: Opened) -> argp
 
 @contextlib.contextmanager
 def patience() -> Generator[None]:
-    """Tell whoever waits for long that the store and Slack, who knows our workspace, are asked."""
+    """Tell whoever waits long that the store and Slack, which knows our workspace, are asked."""
     told = partial(print, "Still waiting for the store and Slack ...", file=sys.stderr, flush=True)
     waiting = asyncio.get_running_loop().call_later(PATIENCE, told)
     try:
@@ -125,7 +125,7 @@ def patience() -> Generator[None]:
 
 
 def _operator() -> str:
-    """Who is at the console, as the machine knows them; the environment may say anything."""
+    """Who is at the console, as the machine knows them; the environment could say anything."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:
@@ -133,7 +133,7 @@ def _operator() -> str:
 
 
 def _print(text: str) -> None:
-    """Print what people and models wrote, with nothing in it that a terminal obeys or hides.
+    """Print what people and models wrote, without anything that a terminal obeys or hides.
 
     Such a character is spelled as in JSON, so that JSON stays what it is.
     """
@@ -141,7 +141,7 @@ def _print(text: str) -> None:
 
 
 def _none(found: Sequence[object]) -> None:
-    """Tell whoever looks at an empty list that it is one, beside what a script reads."""
+    """Say on stderr that a list is empty, where no script reads it as an entry."""
     if not found:
         print("There is none.", file=sys.stderr)
 
@@ -163,7 +163,7 @@ async def listed(desk: Desk, _given: argparse.Namespace) -> int:
 
 
 async def shown(desk: Desk, given: argparse.Namespace) -> int:
-    """One approval as JSON, without what is secret; with it, what may be decided about it."""
+    """One approval as JSON, without what is secret but with what may be decided about it."""
     approval = await _found(desk, given)
     if approval is None:
         return NOT_FOUND
@@ -197,7 +197,7 @@ def _field(pair: str) -> tuple[str, str]:
 
 
 async def cancelled(desk: Desk, given: argparse.Namespace) -> int:
-    """Close one without an answer."""
+    """Close an approval without an answer."""
     return await _ruled(desk, given, Ruling(act="cancel", by=_operator()))
 
 
@@ -234,7 +234,7 @@ async def buried(desk: Desk, _given: argparse.Namespace) -> int:
 
 
 async def grave(desk: Desk, given: argparse.Namespace) -> int:
-    """The newest events of one, and the messages that were given up, without what people wrote."""
+    """The newest events of a session and its given-up messages, without what people wrote."""
     key = await _dead(desk, given)
     view = await desk.slot.read(key, parts=("events",), window=EVENTS_SHOWN) if key else None
     for event in view.events if view else ():
@@ -276,7 +276,7 @@ def _none_chosen(found: Sequence[Grave] | None, chosen: Sequence[Grave]) -> str:
 
 
 async def _standing(desk: Desk, key: SessionKey) -> Sequence[Grave] | None:
-    """What may be tried again in a listed session; None, and off the list, when that is over."""
+    """What may be tried again in a listed session; None, and off the list, once nothing may."""
     view = await desk.slot.read(key, parts=("events",))
     events = view.events if view else ()
     found = graves(events)

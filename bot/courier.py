@@ -1,4 +1,4 @@
-"""Brings a session's messages to Slack, each once, as long as nobody else can be doing it."""
+"""Brings a session's messages to Slack, each once, while no other process can be doing so."""
 
 import asyncio
 import time
@@ -13,9 +13,9 @@ from bot.slack.replies import CLOCKS_APART, Replies, Seen
 from bot.turns import Spot, Thread
 
 FRESH = 10.0
-"""Seconds for which what was read of a place still tells what of ours stands there."""
+"""Seconds for which what was read of a place still counts as what stands there."""
 LOOKS = (0.0, 3.0, FRESH)
-"""Seconds before each look whether somebody else posted what came late from here."""
+"""Seconds before each look for a copy that somebody else made of a message we sent late."""
 
 
 class Courier:
@@ -76,7 +76,7 @@ class Courier:
         return self._weighed(result, post_id, place)
 
     def _weighed(self, result: Result, post_id: str, place: Thread | str) -> Result:
-        """A refusal that may pass, for all anybody knows, is none until it was met a few times."""
+        """The result, where a refusal that may pass counts as none until it was met a few times."""
         if not isinstance(result, Refused) or not result.strange:
             return result
         known = self._believed(f"{post_id} {place} {result.code}")
@@ -122,7 +122,7 @@ class Courier:
         return None
 
     async def _take_back(self, piece_id: str, thread: Thread, *, name: str, late: Result) -> None:
-        """Delete what was posted late, or its copy, if who took over has posted it as well.
+        """Delete a late post, or its copy, if the process that took over has posted it as well.
 
         This process may have stood still right before the call. Whoever takes over looks for the
         post first, so there are two only when both were at it in the same moment.
@@ -151,18 +151,18 @@ class Courier:
         return Thread(opened.place) if isinstance(opened, Posted) else opened
 
     def _from(self, piece_id: str, thread: Thread) -> float:
-        """Nothing that is looked for is older than its thread, nor than what it says."""
+        """The moment before which a post cannot be: when its thread began, or when it was owed."""
         owed = self.since.get(piece_id.partition("/")[0], 0.0)
         return max(float(thread.ts or 0), owed - CLOCKS_APART)
 
 
 def _is_old(seen: Seen) -> bool:
-    """Whether what was read of a place has to be read again; what is read in part is read on."""
+    """Whether a place has to be read again; one that was read in part is read on instead."""
     return not seen.begun and time.monotonic() - seen.at > FRESH
 
 
 def _stays(places: Collection[str], *, stored: str | None) -> str:
-    """Which one of a message's places stays; empty while that is not known.
+    """Which of a message's copies stays, by its place; empty while that is not known.
 
     It is the stored one where one is. Nobody needs to know the place of another one (`stored` is
     None): the first that was made stays, so that whoever looks deletes the same ones, and none of a

@@ -24,7 +24,7 @@ class CrashPoint:
         self._left = int(times or 1)
 
     def watched(self, port: T, name: str) -> T:
-        """The port with its places; the very same one when there is nowhere to die."""
+        """The port with its places; the port itself when there is nowhere to die."""
         return cast(T, _Watched(port, name, self)) if self._name else port
 
     def passed(self, place: str) -> None:

@@ -49,7 +49,7 @@ class Desk:
 
     @property
     def board(self) -> Board:
-        """What finds approvals."""
+        """Finds approvals across sessions."""
         return _board(self.slot, self.index.lists)
 
 
@@ -107,7 +107,7 @@ def furnished(
 
 
 def _board(slot: Slot, lists: Lists) -> Board:
-    """What finds approvals."""
+    """Finds approvals across sessions."""
     return Board(slot, recent=lists.recent, concerning=lists.concerning)
 
 

@@ -1,8 +1,8 @@
-"""Where a post goes that Slack does not take where it belongs, and what is said of it there.
+"""Where a post goes that Slack does not take where it belongs, and what is said about it there.
 
-A card goes into the thread of its request, or it is told to who asked that nobody could be asked.
-Where nothing can be said under a card any more, the request gets another one in its thread. All
-else goes to who asked.
+A card goes into the thread of its request, or else the person who asked is told that nobody could
+be asked. Where nothing can be said under a card any more, the request gets another card in its
+thread. Everything else goes to the person who asked.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from bot.slack.endings import Posted, Refused, Result, Uncertain
 from bot.turns import Thread, thread_of
 
 ASKING = ("reminder", "escalation", "succession", "moved_on")
-"""What is said under a card that can be decided."""
+"""The kinds of lines under a card that can still be decided."""
 OVER = ("ruling", "superseded")
-"""What is said under a card that cannot be decided any more."""
+"""The kinds of lines under a card that can no longer be decided."""
 LOST = frozenset({"message_not_found", "channel_not_found", "is_archived"})
-"""What Slack says of a card that nobody sees any more."""
+"""What Slack says about a card that nobody sees any more."""
 NOT_SHOWN = (
     "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
 )
@@ -76,7 +76,7 @@ class Detour:
         pieces: Sequence[Rendered],
         enough: bool = False,
     ) -> Result:
-        """Say somewhere else what Slack would not take: in the thread, or to who asked.
+        """Say elsewhere what Slack would not take: in the thread, or to the person who asked.
 
         The `pieces` belong in this `thread`. What was tried long `enough` is let be where Slack
         takes only the sentence why.
@@ -104,7 +104,7 @@ class Detour:
         return _let_be(result)
 
     async def lost(self, post: Post, refused: Refused) -> None:
-        """Have an open request put into its thread, once, where one of its cards is gone."""
+        """Put an open request into its thread, once, after one of its cards is gone."""
         approval = self._known.approval(post)
         if approval and kind_of(post) == "card_update" and refused.code in LOST:
             home = thread_of(self._key)
@@ -139,7 +139,7 @@ class Detour:
     async def _instead(
         self, post: Post, thread: Thread, pieces: Sequence[Rendered], *, why: str, enough: bool
     ) -> Result:
-        """Say something in another place, after a sentence why."""
+        """Say something in another place, after a sentence that explains why."""
         told = await self._courier.say(f"{post.id}/refused", thread, answer(why))
         if not isinstance(told, Posted):
             return told
@@ -149,13 +149,13 @@ class Detour:
         return result
 
     def _asker(self, post: Post) -> str:
-        """Whose words a post answers; empty when nobody is known."""
+        """Whose words a post answers; empty when that is not known."""
         approval = self._known.approval(post)
         return approval.requester if approval else str(post.body.get("asker") or "")
 
 
 def _let_be(result: Result) -> Result:
-    """What Slack would not take in the last place that is left for it counts as done."""
+    """The result, where a refusal in the last place left counts as done."""
     return Posted("") if _is_refused(result) else result
 
 

@@ -1,4 +1,4 @@
-"""What a post says at the moment it is made, by the records of its session as they are then."""
+"""What a post says when it is made, taken from its session's records as they are then."""
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ PROMPTS = ("reminder", "escalation", "succession", "moved_on", *AFTERWARDS)
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a post amounts to now: where it goes, and the messages it takes."""
+    """A post as it is to be made now: where it goes, and the messages that it takes."""
 
     thread: Thread
     pieces: list[Rendered]
 
 
 class Display:
-    """What is known of one session, and what its posts say by that.
+    """What is known of one session, and what its posts say accordingly.
 
     `approvals` are as they were when last looked at; one that no post is about may be older.
     `places` are those of the messages that posts became, `channel|ts`. `now` is the store's time
@@ -67,11 +67,11 @@ class Display:
         self._unreadable = (self._unreadable | records.keys()) - found.keys()
 
     def spot(self, post: Post) -> Spot:
-        """The message that a post is about, which another post became; of no channel: none did."""
+        """The message that a post changes or stands under; without a channel if there is none."""
         return Spot.parse(self.places.get(post.after or "", ""))
 
     def now_at(self, post: Post) -> tuple[str, str]:
-        """Where what a post is about was put first, and where it is: a line may be said anew."""
+        """Where a post's message was put first, and where it is now: a line may be said anew."""
         first = self.places.get(post.after or "", "")
         said = (place for name, place in self.places.items() if name.startswith(f"{post.after}@"))
         anew = next((place for place in said if place != first), first)
@@ -91,7 +91,7 @@ class Display:
         return at / 1000 if isinstance(at, int) else 0.0
 
     async def message(self, post: Post) -> Message:
-        """What a post says now, and where."""
+        """What a post says now, and where it goes."""
         body = post.body
         if kind_of(post) in PROMPTS:
             return self._prompt(post)
@@ -104,18 +104,18 @@ class Display:
         return Message(thread_to(post), [ticket(Ticket.model_validate(body["ticket"]))])
 
     async def about(self, post: Post, approval: Approval) -> Message:
-        """What a post about an approval says of this record, and where."""
+        """What a post about an approval says of this record, and where it goes."""
         thread = thread_to(post)
         channel = thread.channel or self.spot(post).channel
         return Message(thread, [await self._shown(kind_of(post), approval, channel=channel)])
 
     def needless(self, post: Post) -> bool:
-        """Whether a card that nobody has seen is about what its requester took back before."""
+        """Whether a card is about a request that was taken back before anybody saw the card."""
         approval = self.approvals.get(str(post.body.get("approval", "")))
         return kind_of(post) == "card" and approval is not None and approval.why == "withdrawn"
 
     async def made(self, post: Post, result: Posted) -> None:
-        """Write down of a card that is there now whether all that it had to show could be shown."""
+        """Note of a card that was just made whether it shows everything that it should."""
         channel = Spot.parse(result.place).channel
         approval = self.approvals.get(str(post.body.get("approval", "")))
         if channel and approval and kind_of(post) in ("card", "card_update"):
@@ -126,7 +126,7 @@ class Display:
         return await self._shown("card", approval, channel=channel)
 
     async def over(self, place: str) -> Rendered | None:
-        """The card or line at `channel|ts` as it is now; None unless what it asks is over."""
+        """The card or line at `channel|ts` as it is now; None while its request is not over."""
         name = next((post for post, found in self.places.items() if found == place), "")
         kind, _, about = name.partition("@")[0].partition(":")
         approval = self.approvals.get(about.partition(":")[0])
@@ -186,13 +186,13 @@ class Display:
         return card(approval, now=self.now, kin=stands, result=result, again=again)
 
     async def _note(self, approval: Approval, channel: str, *, hides: bool) -> None:
-        """Write down whether a channel's card shows what it is about."""
+        """Note whether a channel's card shows what it is about."""
         noted = await note(self._slot, approval, channel, hides=hides)
         if noted.status == "pending":
             self.approvals[noted.id] = noted
 
     async def _result(self, approval: Approval, again: Again) -> str:
-        """What the call of an approval brought, in one line; empty while it has not run.
+        """What came of the call of an approval, in one line; empty while it has not run.
 
         Of a call that was asked about anew it is the newer approval's.
         """

@@ -1,6 +1,6 @@
 """`python -m bot doctor`: asks every part whether it works, and says what to do where it does not.
 
-Each part is asked for itself, so that one fault hides no other.
+Each part is asked separately, so that one fault hides no other.
 """
 
 import time
@@ -42,7 +42,7 @@ WHERE_IT_IS = "It is the Bot User OAuth Token, under OAuth & Permissions."
 LEVELS: Mapping[str, Literal["ok", "warn", "wrong"]] = MappingProxyType(
     {"refuse": "wrong", "warn": "warn", "note": "ok"}
 )
-"""What a finding about the store is for the bot."""
+"""What a finding about the store means for the bot."""
 
 
 Level = Literal["ok", "warn", "wrong"]
@@ -50,7 +50,7 @@ Level = Literal["ok", "warn", "wrong"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How one part is: `wrong` means that the bot cannot do its work so."""
+    """The state of one part: `wrong` means that the bot cannot do its work like this."""
 
     level: Level
     part: str
@@ -224,7 +224,7 @@ async def _deciders(
 
 
 async def _door(settings: Settings, session: aiohttp.ClientSession) -> AsyncIterator[Finding]:
-    """Whether the running bot takes what is signed with our secret."""
+    """Whether the running bot accepts what is signed with our secret."""
     secret = settings.slack_signing_secret
     if secret is None:
         return

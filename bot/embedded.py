@@ -177,7 +177,7 @@ async def _stop_orphan(folder: Path) -> None:
 
 
 def _port_file(folder: Path) -> Path:
-    """Where the port of the folder's server is written down before it starts."""
+    """The file that names the port of the folder's server, written before it starts."""
     return folder / "server.port"
 
 

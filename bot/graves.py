@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from agents import Entry, Event
 
 GO_ON = "Please go on."
-"""What is put to a session in which something was called, decided or answered already."""
+"""What is said to a session in which something was already called, decided or answered."""
 AGAIN = "retry:"
 USER = "user"
 
@@ -34,7 +34,7 @@ class Grave:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the agent is told to go on, because the words would begin it all anew."""
+        """Whether the agent is told to go on, because the words would start it all over."""
         return self.parts == _GO_ON
 
     def entry(self) -> Entry:
@@ -47,7 +47,7 @@ _GO_ON: tuple[Mapping[str, JsonValue], ...] = ({"text": GO_ON},)
 
 
 def graves(events: Sequence[Event]) -> list[Grave]:
-    """The turns of a whole session that were given up and stand so, oldest first.
+    """The turns of a whole session that were given up and still are, oldest first.
 
     None when somebody wrote later and that turn was not given up: whoever meant the earlier one has
     seen that the agent answers again, and may have said it again.
@@ -79,6 +79,6 @@ def _all(events: Sequence[Event]) -> Iterator[Grave]:
 
 
 def _begins(event: Event) -> bool:
-    """Whether a person wrote this of their own accord."""
+    """Whether a person wrote this unasked, so that it begins a turn."""
     wrote = event.author == USER and event.branch is None and bool(event.said)
     return wrote and not event.entry.startswith(AGAIN)

@@ -24,7 +24,7 @@ class Fixed:
 
 
 def guide(agents: Sequence[Agent]) -> Agent:
-    """The guide to these agents; what it says takes the same way as any agent's answer."""
+    """The guide to these agents; its answer goes the same way as any agent's."""
     return Agent(
         name=GUIDE,
         model=Fixed(sentence(agents)),

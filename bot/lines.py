@@ -51,7 +51,7 @@ def set_up(level: str, *, stream: TextIO = sys.stdout) -> None:
 
 
 def _extra(record: logging.LogRecord) -> dict[str, object]:
-    """What the runtime handed in as `extra`: it knows logging only, not this file."""
+    """What the runtime handed in as `extra`: it knows only `logging`, not this file."""
     return {name: value for name, value in vars(record).items() if name not in _USUAL}
 
 
@@ -68,7 +68,7 @@ def _value(value: object, *, name: str) -> str:
 
 
 def _failure(raised: BaseException) -> str:
-    """What was raised, and the way it took through our files, innermost last."""
+    """What was raised, and its way through our files, innermost last."""
     way = [
         f"{Path(frame.filename).name}:{frame.lineno}"
         for frame in traceback.extract_tb(raised.__traceback__)
@@ -80,5 +80,5 @@ def _failure(raised: BaseException) -> str:
 
 
 def _first_line(text: str) -> str:
-    """What is safe to write of a message: libraries quote what people typed further down."""
+    """The first line of a message: further down libraries quote what people typed."""
     return next(iter(text.splitlines()), "")

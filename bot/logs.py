@@ -88,17 +88,17 @@ def standing() -> dict[str, object]:
 
 
 def info(event: Event, **fields: object) -> None:
-    """Something happened that somebody did or that was to happen."""
+    """Log what somebody did, or what was to happen."""
     _write(logging.INFO, event, fields)
 
 
 def warning(event: Event, **fields: object) -> None:
-    """Something is tried again, or was refused."""
+    """Log what is tried again, or was refused."""
     _write(logging.WARNING, event, fields)
 
 
 def error(event: Event, **fields: object) -> None:
-    """Something was given up; a person should look.
+    """Log what was given up, so that a person should look.
 
     An exception handed in as a field is written as its type, the first line of its message and
     the places it passed in this project.
