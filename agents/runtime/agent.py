@@ -1,15 +1,17 @@
 """Agent: a name, a model, an instruction and tools; it does nothing by itself."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import UnionType
+from typing import Any, cast
 
 from google.genai import types
 from pydantic import BaseModel
 
 from agents.runtime.context import ReadonlyContext
 from agents.runtime.errors import UsageError
+from agents.runtime.foreign import fits
 from agents.runtime.model import Model
 from agents.runtime.tools import Tool, as_tool
 
@@ -26,6 +28,29 @@ SAID_HERE = {
 TRANSFER = "transfer_to_agent"
 """The tool with which agents hand over to each other."""
 
+TOLD = {
+    "before_model_callback": ("callback_context", "llm_request"),
+    "after_model_callback": ("callback_context", "llm_response"),
+    "on_model_error_callback": ("callback_context", "llm_request", "error"),
+    "before_tool_callback": ("tool", "args", "tool_context"),
+    "after_tool_callback": ("tool", "args", "tool_context", "tool_response"),
+    "on_tool_error_callback": ("tool", "args", "tool_context", "error"),
+}
+"""What each hook is given, by these names."""
+
+LIST = (list, tuple)
+KINDS: Mapping[str, tuple[type | UnionType | tuple[type, ...], str]] = {
+    "model": (str | Model, "a name or a Model"),
+    "instruction": (str | Callable, "a text or a function"),
+    "description": (str, "a text"),
+    "tools": (LIST, "a list"),
+    "sub_agents": (LIST, "a list of Agents"),
+    "output_key": (str | None, "a text"),
+    "generate_content_config": (types.GenerateContentConfig | None, "a GenerateContentConfig"),
+    "examples": (LIST, "a list of sentences"),
+}
+"""What a field takes, and what errors call it."""
+
 Hook = Callable[..., Any]
 Instruction = str | Callable[[ReadonlyContext], str | Awaitable[str]]
 
@@ -40,9 +65,9 @@ class Agent:
     or be a function, sync or async, that is given an object with `.state` and returns it.
     `output_key` stores the final text under that state key. With an `output_schema` that text is
     JSON: what it says is stored, and an answer that does not fit is an error. `examples` are
-    sentences a person may say to it. The callbacks are hooks, one or several. Raises UsageError for
-    a bad name, two tools of one name, and a `generate_content_config` that says what the agent has
-    fields for.
+    sentences a person may say to it. The callbacks are hooks, one or several, given what TOLD says.
+    Raises UsageError for a bad name, two tools of one name, a field or a tool that is none, a hook
+    that cannot be called, and a `generate_content_config` that says what the agent has fields for.
     """
 
     name: str
@@ -70,13 +95,13 @@ class Agent:
 
     def __post_init__(self) -> None:
         """Check names and wrap plain functions."""
-        if not NAME.match(self.name) or self.name == "user":
+        name = cast("object", self.name)
+        if not isinstance(name, str) or not NAME.match(name) or name == "user":
             raise UsageError(f"an agent's name must be an identifier and not 'user': {self.name!r}")
         self._check()
-        if callable(self.tools):
-            raise UsageError(f"agent {self.name}: tools must be a list")
         tools: dict[str, Tool] = {}
-        for tool in map(as_tool, self.tools):
+        for at, given in enumerate(self.tools):
+            tool = self._as_tool(given, at)
             if tool.name in tools:
                 raise UsageError(f"agent {self.name} has two tools named {tool.name}")
             tools[tool.name] = tool
@@ -85,7 +110,38 @@ class Agent:
         object.__setattr__(self, "_agents", self._family())
 
     def _check(self) -> None:
-        """Refuse what would be said twice, and schemas that are none."""
+        """Refuse what cannot be what its field is for."""
+        for name, (wanted, kind) in KINDS.items():
+            value: object = getattr(self, name)
+            if not isinstance(value, wanted):
+                raise UsageError(f"agent {self.name}: {name} must be {kind}")
+        for name, item in (("sub_agents", Agent), ("examples", str)):
+            items: Sequence[object] = getattr(self, name)
+            if not all(isinstance(each, item) for each in items):
+                raise UsageError(f"agent {self.name}: {name} must be {KINDS[name][1]}")
+        if self.include_contents not in ("default", "none"):
+            raise UsageError(f"agent {self.name}: include_contents must be 'default' or 'none'")
+        if callable(self.instruction) and not fits(self.instruction, None):
+            raise UsageError(f"agent {self.name}: instruction must take one argument, a context")
+        for name in ("input_schema", "output_schema"):
+            schema: object = getattr(self, name)
+            if schema is not None and not (
+                isinstance(schema, type) and issubclass(schema, BaseModel)
+            ):
+                raise UsageError(f"agent {self.name}: {name} must be a pydantic model's class")
+        self._check_hooks()
+        self._check_config()
+
+    def _check_hooks(self) -> None:
+        for name, words in TOLD.items():
+            hooks: object = getattr(self, name)
+            listed = cast("Sequence[object]", hooks if isinstance(hooks, LIST) else (hooks,))
+            if hooks is not None and not all(fits(hook, **dict.fromkeys(words)) for hook in listed):
+                wanted = f"a function that takes {', '.join(words)}, or a list of such"
+                raise UsageError(f"agent {self.name}: {name} must be {wanted}")
+
+    def _check_config(self) -> None:
+        """Refuse what would be said twice."""
         config = self.generate_content_config
         for name, instead in SAID_HERE.items():
             if config is not None and getattr(config, name):
@@ -93,12 +149,19 @@ class Agent:
                     f"agent {self.name}: generate_content_config.{name} is not looked at, "
                     f"use {instead}"
                 )
-        for name in ("input_schema", "output_schema"):
-            schema: object = getattr(self, name)
-            if schema is not None and not (
-                isinstance(schema, type) and issubclass(schema, BaseModel)
-            ):
-                raise UsageError(f"agent {self.name}: {name} must be a pydantic model's class")
+
+    def _as_tool(self, given: Tool | Callable[..., Any], at: int) -> Tool:
+        """What stands at a place among the tools, as one; the error says which agent's it is."""
+        try:
+            return as_tool(given)
+        except UsageError as error:
+            if isinstance(given, Agent):
+                why = f"{given.name} is an agent: give AgentTool({given.name}), or sub_agents="
+            elif not callable(given):
+                why = f"tools[{at}] is of type {type(given).__name__}: give a function or a tool"
+            else:
+                why = str(error)
+            raise type(error)(f"agent {self.name}: {why}") from error
 
     def _family(self) -> dict[str, "Agent"]:
         family: dict[str, Agent] = {self.name: self}

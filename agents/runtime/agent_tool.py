@@ -43,7 +43,9 @@ class AgentTool:
     patience: float = PATIENCE
 
     def __init__(self, agent: Agent, *, skip_summarization: bool = False) -> None:
-        """Offer `agent` under its name and description."""
+        """Offer `agent` under its name and description; raises UsageError when it is none."""
+        if not isinstance(cast("object", agent), Agent):
+            raise UsageError(f"AgentTool needs an Agent, not one of type {type(agent).__name__}")
         self.agent = agent
         self.nested: object | None = agent
         self.skip_summarization = skip_summarization

@@ -82,8 +82,7 @@ def signature_of(func: Callable[..., Any], *, name: str | None = None) -> Signat
     tool = name or _name(func)
     if not NAME.fullmatch(tool):
         raise DeclarationError(f"a tool cannot be called {tool!r}: give it a name=")
-    found = _parameters(func, tool=tool)
-    given = {key: value for key, value in found.items() if value.kind not in VARIADIC}
+    given = _filled_in(func, tool=tool)
     annotations = _annotations(func, given, tool=tool)
     context = context_parameter(given, annotations)
     if context and given[context].kind is inspect.Parameter.POSITIONAL_ONLY:
@@ -167,6 +166,22 @@ def _parameters(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Par
         return dict(inspect.signature(func).parameters)
     except (TypeError, ValueError) as error:
         raise DeclarationError(f"{tool}: its signature cannot be read: {error}") from error
+
+
+def _filled_in(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Parameter]:
+    """The parameters that can be filled in by name or place, once it is sure that they all are."""
+    found = _parameters(func, tool=tool)
+    given = {name: value for name, value in found.items() if value.kind not in VARIADIC}
+    if found and not given:
+        raise DeclarationError(
+            f"{tool}: it takes only {', '.join(map(str, found.values()))}, of which a model fills "
+            "in nothing: name its parameters, or use functools.wraps in its decorator"
+        )
+    *_, kind, method = ("", "", *getattr(_plain(func), "__qualname__", "").split("."))
+    first = next(iter(given.values()), None)
+    if first and first.name == "self" and kind not in ("", "<locals>"):
+        raise DeclarationError(f"{tool}: {kind}.{method} is not bound: give {kind}(...).{method}")
+    return given
 
 
 def _annotations(

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agents.runtime.agent import Agent, Hook
+from agents.runtime.agent import TOLD, Agent, Hook
+from agents.runtime.errors import UsageError
 from agents.runtime.events import Event
-from agents.runtime.foreign import contained
+from agents.runtime.foreign import contained, fits
 from agents.runtime.model import LlmResponse
 from agents.runtime.tools import FunctionTool
 
@@ -92,6 +93,18 @@ def asks_first(agent: Agent, new: Sequence[Event], *, plugins: Sequence[Plugin])
     if plugins or agent.before_tool_callback or not tools:
         return False
     return all(isinstance(tool, FunctionTool) and tool.asks_first for tool in tools)
+
+
+def checked(plugins: Sequence[Plugin]) -> tuple[Plugin, ...]:
+    """The plugins, once it is sure that each of their hooks can be called; raises UsageError."""
+    for plugin in plugins:
+        kind = plugin if isinstance(plugin, type) else type(plugin)
+        for name, told in TOLD.items():
+            words = dict.fromkeys(PLUGIN_WORDS.get(word, word) for word in told)
+            if not fits(getattr(plugin, name, None), **words):
+                wanted = f"its {name} must take {', '.join(words)}"
+                raise UsageError(f"{kind.__name__} is no plugin: {wanted}")
+    return tuple(plugins)
 
 
 PLUGIN_WORDS = {"args": "tool_args", "tool_response": "result"}

@@ -21,7 +21,7 @@ from agents.runtime.ending import given_up, stopped
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
 from agents.runtime.held import Companion, Held, Permit, hold, nothing
-from agents.runtime.hooks import Hooks, Plugin, asks_first
+from agents.runtime.hooks import Hooks, Plugin, asks_first, checked
 from agents.runtime.messages import accepted, entry
 from agents.runtime.model import Model
 from agents.runtime.models import Models, resolved
@@ -49,7 +49,7 @@ class Runner:
     starts only if the slot has its approval. A model that is unavailable is given up after
     `max_attempts` tries. `spent` says how many tokens a person used up today.
 
-    Raises UsageError when there is no key for Gemini.
+    Raises UsageError when there is no key for Gemini, and for a plugin that cannot be called.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Runner:
         self._models = resolved(agent, models)
         self._companion = companion
         self._permit = permit
-        self._plugins = tuple(plugins)
+        self._plugins = checked(plugins)
         self._auto_create = auto_create_session
         self._max_attempts = max_attempts
         self._spent = spent

@@ -31,6 +31,7 @@ from agents.runtime.context import ToolContext
 from agents.runtime.declarations import declare, signature_of
 from agents.runtime.digest import contract_version, promise_of
 from agents.runtime.errors import UsageError
+from agents.runtime.foreign import fits
 from agents.runtime.functions import Beside, called
 from agents.runtime.jsonable import to_json
 
@@ -114,13 +115,13 @@ class FunctionTool:
     """A Python function the model may call.
 
     `require_confirmation` is a bool or a predicate, sync or async, that takes any of the function's
-    parameters and a ToolContext. `precondition` takes the same and finds what the call depends on:
-    a price, a balance, a list of targets. People see it with the call, the body has it as
-    `tool_context.precondition`; when it finds something else right before the start, or fails, the
-    call does not start. `approval` says who may agree. `effects`: see Tool. `reconcile` is given
-    the idempotency key of a call whose outcome is unknown and finds out; None, said twice with
-    twenty seconds in between, lets it run again. What arrives later than that happens twice.
-    `patience` is how many seconds these three may take: later they count as failed.
+    parameters, with `**kwargs` all of them, and a ToolContext. `precondition` takes the same and
+    finds what the call depends on: a price, a balance, a list of targets. People see it with the
+    call, the body has it as `tool_context.precondition`; when it finds something else right before
+    the start, or fails, the call does not start. `approval` says who may agree. `effects`: see
+    Tool. `reconcile` is given the idempotency key of a call whose outcome is unknown and finds out;
+    None, said twice with twenty seconds in between, lets it run again. What arrives later than that
+    happens twice. `patience` is how many seconds these three may take: later they count as failed.
 
     Raises UsageError for wrong options and DeclarationError for what cannot be declared.
     """
@@ -162,8 +163,8 @@ class FunctionTool:
             raise UsageError(f"{self.name}: effects must be one of {', '.join(get_args(Effects))}")
         if not isinstance(cast("object", approval), ApprovalPolicy | None):
             raise UsageError(f"{self.name}: approval must be an ApprovalPolicy")
-        if reconcile is not None and not callable(reconcile):
-            raise UsageError(f"{self.name}: reconcile must be a function")
+        if reconcile is not None and not fits(reconcile, "key"):
+            raise UsageError(f"{self.name}: reconcile must be a function that takes a key")
         if getattr(reconcile, "__annotations__", {}).get("return") in (bool, "bool"):
             told = "must return what came of the call, None for nothing, and no bool"
             raise UsageError(f"{self.name}: reconcile {told}")

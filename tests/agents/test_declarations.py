@@ -332,6 +332,23 @@ class Two:
         height: int
 
 
+class Desk:
+    def find(self, a: str): ...
+
+
+def hiding(func: Any) -> Any:
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    return inner
+
+
+def many(*names: str): ...
+
+
+def options(**named: str): ...
+
+
 def namesakes(a: One.Box, b: Two.Box): ...
 
 
@@ -356,6 +373,16 @@ def namesakes(a: One.Box, b: Two.Box): ...
         pytest.param(Plain, ["Plain", "function"], id="a class"),
         pytest.param(Plain(), ["Plain", "function"], id="no callable"),
         pytest.param(next, ["next"], id="no signature"),
+        pytest.param(
+            Desk.find, ["find: Desk.find is not bound: give Desk(...).find"], id="method of nobody"
+        ),
+        pytest.param(
+            functools.partial(Desk.find, a="x"), ["Desk.find is not bound"], id="a part of one"
+        ),
+        pytest.param(dict.get, ["dict.get is not bound"], id="built-in method of nobody"),
+        pytest.param(hiding(documented), ["inner", "functools.wraps"], id="hidden by a decorator"),
+        pytest.param(many, ["many", "*names", "name its parameters"], id="any number"),
+        pytest.param(options, ["options", "**named", "name its parameters"], id="any names"),
         pytest.param(
             old_typed_dict,
             ["old_typed_dict", "'a'"],

@@ -407,6 +407,10 @@ async def test_a_predicate_cannot_change_the_call():
         pytest.param(pay, {"require_confirmation": "yes"}, "function", id="gate"),
         pytest.param(pay, {"approval": {"approvers": ["cfo"]}}, "an ApprovalPolicy", id="policy"),
         pytest.param(pay, {"reconcile": 1}, "reconcile", id="reconcile"),
+        pytest.param(pay, {"reconcile": lambda: None}, "takes a key", id="reconcile of nothing"),
+        pytest.param(
+            pay, {"reconcile": lambda key, more: None}, "takes a key", id="reconcile of more"
+        ),
         pytest.param(pay, {"reconcile": was_paid}, "no bool", id="reconcile says yes or no"),
         pytest.param(pay, {"name": "adk_request_confirmation"}, "adk_", id="reserved"),
         pytest.param(5, {}, "int", id="no function"),
