@@ -1,8 +1,8 @@
 """Pays what is owed to Slack, once, in the order in which it was owed.
 
-A post is shown from the stored record at the moment it is made. One that may have been made
+A post is made out of the stored record as it is at that moment. A post that may have been made
 already is looked for by its metadata first. What Slack will never take, or nobody can show, is
-said in the thread of the request and struck off; what Slack may take later stays owed.
+mentioned in the thread of the request and struck off; what Slack may take later stays owed.
 """
 
 import asyncio
@@ -32,28 +32,28 @@ from bot.turns import Saved, Thread, thread_of
 LOOK_AGAIN = 3.0
 """Seconds until a post whose fate is unknown is looked for: Slack shows it by then."""
 MENDED_AGAIN = 5.0
-"""Seconds until Slack is asked again which wants nothing of this app; longer each time."""
+"""Seconds before Slack is tried again when it refuses the app as a whole; longer each time."""
 SHARE = 2 / 3
-"""How much of the rest of a lease may pass before a call of Slack's is begun: who takes over then
-looks for it when it has long been there."""
+"""The share of a lease after which no call to Slack is begun any more: so whoever takes over looks
+for its message only when it has long been there."""
 MANY = 1_000
-"""Sessions of which it is known that their oldest post is not there: without, it is looked for."""
+"""Sessions whose oldest post is known not to be there; for others it has to be looked for."""
 SAVE_AGAIN = 2.0
-"""Seconds until it is asked again whether an outcome is on the other servers too."""
+"""Seconds before it is checked again whether an outcome is on the other servers too."""
 LOOKING = ("conversations.replies", "conversations.history")
-"""What a post is looked for with: Slack limits that for all channels together."""
+"""The methods with which a post is looked for; Slack limits them for all channels together."""
 OPENING = "conversations.open"
 UPDATES = ("card_update", "asked_update", "ticket_update")
 DECIDED = ("approved", "rejected", "cancelled")
 UNSHOWN = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
-"""What goes wrong where a post or its record is not what this release expects."""
+"""The errors met where a post or its record is not what this release expects."""
 
 
 class Limits(Protocol):
     """What all processes know of Slack's limits, by method and channel."""
 
     async def hold_off(self, method: str, channel: str, *, seconds: float) -> None:
-        """Have nobody make that call for so long."""
+        """Let nobody make that call for so long."""
         ...
 
     def held_off(self, method: str, channel: str) -> float:
@@ -62,7 +62,7 @@ class Limits(Protocol):
 
 
 Changed = Callable[[Approval], None]
-"""Hears that an approval is shown as it is now."""
+"""Called with an approval that is now shown as it is."""
 
 
 class Outbox:
@@ -101,7 +101,7 @@ class Outbox:
         self.reading: dict[SessionKey, tuple[int, dict[Thread, Seen]]] = {}
 
     async def debt(self, held: Held) -> "Debt":
-        """What is owed in a session in hand before anything more is done in it."""
+        """What a session in hand owes before anything more is done in it."""
         self.tries.forget(time.monotonic())
         debt = Debt(held.key, self)
         debt.owed, debt.paid = held.owed, held.paid
@@ -183,7 +183,7 @@ class Debt:
         self._ours_until, self._begin_by = since + seconds, since + seconds * SHARE
 
     async def look(self) -> None:
-        """Read what is owed, and the records that posts are shown from; at first those near too."""
+        """Read what is owed and the records it is about; the first time those nearby as well."""
         await self._strike()
         asked = time.monotonic()
         only = () if self._looked else self.near()
@@ -207,7 +207,7 @@ class Debt:
     async def _shown_from(
         self, posts: Sequence[Post], *, known: Mapping[str, Record]
     ) -> Mapping[str, Record]:
-        """The records of the approvals that posts are about, as far as they are not known."""
+        """The records of the approvals that posts are about, unless they are known already."""
         named = {str(post.body["approval"]) for post in posts if "approval" in post.body}
         if not (named := named - known.keys()):
             return {}
@@ -215,14 +215,14 @@ class Debt:
         return view.approvals if view else {}
 
     async def announce(self) -> None:
-        """Show in the thread that what was just said there is being worked on."""
+        """Show in the thread that somebody is working on what was just said there."""
         thread = thread_of(self.key)
         if thread.ts:
             self._thinking = True
             await self._replies.thinking(thread)
 
     async def fall_silent(self) -> None:
-        """Show in the thread no longer that an answer is on its way, if none came."""
+        """Stop showing in the thread that an answer is on its way, if none came."""
         if self._thinking:
             self._thinking = False
             await self._replies.thinking(thread_of(self.key), over=True)
@@ -239,7 +239,7 @@ class Debt:
 
     @asynccontextmanager
     async def lasting(self) -> AsyncGenerator[None]:
-        """For as long as the block lasts, pay what has to wait as soon as the wait is over."""
+        """While the block lasts, pay what has to wait as soon as its wait is over."""
         self._lasts = True
         self._pay_in_time()
         try:
@@ -255,7 +255,7 @@ class Debt:
             self._later.result()
 
     async def _pay_later(self) -> None:
-        """Pay until nothing has to wait; what goes wrong the turn meets, too."""
+        """Pay until nothing has to wait; errors are left to the turn, which meets them as well."""
         with suppress(StoreUnavailable, SessionConflict):
             while (pause := self.waits.again) is not None:
                 await asyncio.sleep(pause)
@@ -264,8 +264,8 @@ class Debt:
     async def pay(self, *, look: bool = False) -> None:
         """Pay all of it, oldest first, as long as Slack takes it; the session must be in hand.
 
-        With `look` others may have made posts owed. The last one is left for `strike`, or for who
-        gives the session back.
+        `look` says that others may have made posts owed. The last one paid is left for `strike`, or
+        for whoever gives the session back, to strike off.
         """
         async with self._paying:
             if self.waits.left:
@@ -312,10 +312,10 @@ class Debt:
             await self._pay_all(look=True)
 
     async def _attempt(self, post: Post) -> Result | None:
-        """Pay one post, unless it may not be shown yet; None for one that is put aside.
+        """Pay one post, unless it may not be shown yet; None if it is put aside.
 
-        That is any change of a message that Slack wants later: it shows a record as it is then, so
-        whatever is said meanwhile may come before it.
+        Changes of messages that Slack wants later are put aside: they show the record as it will be
+        then, so other posts may overtake them.
         """
         result: Result | None
         try:
@@ -332,7 +332,7 @@ class Debt:
         return result
 
     async def _unsaved(self, post: Post) -> Retry | None:
-        """Put off what could be lost with its server; once, it is told that it is being saved."""
+        """Put off what could be lost with its server; say once that it is being saved."""
         approval = self.approvals.get(str(post.body.get("approval", "")))
         is_open = approval is None or approval.status == "pending"
         if (is_open and kind_of(post) not in UPDATES) or await self._is_saved(approval):
@@ -349,7 +349,7 @@ class Debt:
         return self.saved is None or await self.saved(self.key, record)
 
     def _put_off(self, post: Post, result: Result) -> None:
-        """Wait with all that is owed until it is tried again."""
+        """Let everything that is owed wait until this post is tried again."""
         if isinstance(result, Retry) and post.id not in self.doubtful and self.fence:
             self._unposted[self.key] = (self.fence, post.id)
         self._reading[self.key] = self.fence, {t: s for t, s in self.seen.items() if s.begun}
@@ -357,12 +357,12 @@ class Debt:
         self._pay_in_time()
 
     def _put_aside(self, post: Post, pause: float) -> None:
-        """Have it tried again after so many seconds; what is owed behind it does not wait."""
+        """Let a post be tried again after so many seconds, without holding up those behind it."""
         self.waits.put_aside(post.id, pause)
         self._pay_in_time()
 
     def _pause(self, post: Post, result: Result, *, shortest: float = 0.0) -> float:
-        """Seconds until it is tried again: as long as Slack says, or longer each time."""
+        """Seconds before a post is tried again: as many as Slack says, or more each time."""
         now, why = time.monotonic(), "later"
         shortest = shortest or LOOK_AGAIN
         if isinstance(result, Refused):
@@ -383,7 +383,7 @@ class Debt:
             self._later = asyncio.create_task(self._pay_later())
 
     async def _tried(self, post: Post) -> Result | None:
-        """Pay one post; what Slack neither took nor refused for hours counts as refused."""
+        """Pay one post; one that Slack neither takes nor refuses for hours counts as refused."""
         self._courier.since[post.id] = self._display.since(post)
         self._unposted.pop(self.key, None)
         result = await self._within_limits(post)
@@ -399,7 +399,7 @@ class Debt:
         return await self._detour.take(post, refused, thread=thread, pieces=pieces, enough=True)
 
     async def _within_limits(self, post: Post) -> Result | None:
-        """Pay one post unless Slack wants it later, and have everybody know when it does."""
+        """Pay one post unless Slack wants it later, and let all processes know when it does."""
         if self._limits is None:
             return await self._pay(post)
         channel = self._display.spot(post).channel or thread_to(post).channel
@@ -432,16 +432,17 @@ class Debt:
         return result
 
     async def _unshown(self, post: Post, raised: Exception) -> Result | None:
-        """Put aside what this release cannot show; after a while it is said that there was more."""
+        """Put aside a post this release cannot show; after a while say that there was more."""
         if self._tries.enough(self.key, post.id, now=time.monotonic(), after=NEWER):
             return await self._detour.not_shown(post, raised)
         unreadable = Uncertain(type(raised).__name__)
         return self._put_aside(post, self._pause(post, unreadable, shortest=MENDED_AGAIN))
 
     async def _change(self, post: Post, pieces: Sequence[Rendered]) -> Result:
-        """Show a card or a line again; one that was never posted is let be.
+        """Show a card or a line again, unless it was never posted.
 
-        A line that is gone is said anew, once; a card that is gone gets another one at home.
+        A line that is gone is posted anew, once; for a card that is gone another one goes into the
+        thread of its request.
         """
         first, place = self._display.now_at(post)
         if not place or not pieces:
@@ -456,7 +457,7 @@ class Debt:
         return result
 
     async def _until(self) -> float:
-        """The moment from which on somebody else may be paying: no call of ours outlasts it.
+        """The moment after which somebody else may be paying; no call of ours outlasts it.
 
         A process may have stood still for a while, so it is read again where it comes near. Raises
         SessionConflict when the session is in other hands.
@@ -470,7 +471,7 @@ class Debt:
         return self._ours_until
 
     def _believed(self, refusal: str) -> bool:
-        """Whether a strange refusal was met a few times."""
+        """Whether a strange refusal has been met often enough to be believed."""
         return self._tries.believed(self.key, refusal, now=time.monotonic())
 
     def _until_looking(self) -> float:
@@ -479,13 +480,13 @@ class Debt:
         return max(limits.held_off(each, "") for each in LOOKING) if limits else 0.0
 
     async def _stored_place(self, post_id: str) -> str:
-        """Where a post is, as far as anybody stored it."""
+        """The place of a post, if anybody has stored it."""
         view = await self._slot.read(self.key, parts=("posts",))
         return view.places.get(post_id, "") if view else ""
 
 
 def _stands_alone(post: Post) -> bool:
-    """Whether a post is shown from its own body, wherever others are."""
+    """Whether a post needs nothing but its own body to be shown."""
     return post.after is None and "approval" not in post.body
 
 

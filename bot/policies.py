@@ -1,7 +1,7 @@
-"""How a deployment writes down where agents answer and who decides: routes, roles, policies, hours.
+"""How a deployment writes down where agents answer and who decides: routes, policies, hours.
 
-A policy has the fields of `agents.ApprovalPolicy`, in JSON or TOML; a name nobody knows is refused,
-for a stricter rule that is spelled wrongly must not be passed over.
+A policy has the fields of `agents.ApprovalPolicy`, in JSON or TOML; an unknown name is refused,
+for a stricter rule with a typing error must not be passed over.
 """
 
 import re
@@ -94,7 +94,7 @@ class WorkingHours(BaseModel):
 
 
 def _table(value: object) -> object:
-    """A JSON object, or what TOML has made of a table."""
+    """A JSON object, or a table that TOML has read."""
     found = parsed(value, "must be a JSON object") if isinstance(value, str) else value
     if not isinstance(found, dict):
         raise ValueError("must be a JSON object")
@@ -107,7 +107,7 @@ def _policies(value: object) -> object:
 
 
 def _policy(value: object) -> object:
-    """A policy with its spans read, its tiers' too; raises ValueError for a field nobody knows."""
+    """A policy with its spans read, also in its tiers; raises ValueError for an unknown field."""
     if not isinstance(value, dict):
         return value
     written = cast("dict[str, object]", value)

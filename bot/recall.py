@@ -1,8 +1,8 @@
-"""What this process knows of its store: whether it keeps what it is given, whether it was emptied.
+"""What this process knows about its store: whether it keeps what it gets, whether it was emptied.
 
-A store that may be used at the start may be set up otherwise later. Then work goes on, for whatever
-is under way is safer with a bot than without: every new card says that it may be lost, the log says
-why, once, and the next start is refused.
+A store that was fit for use at the start may be set up otherwise later. Then work goes on, since
+whatever is under way is safer with a bot than without one: every new card says that it may be lost,
+the log says why, once, and the next start is refused.
 
 A store is marked when a bot first meets it. Whoever finds another mark than before, or none, or
 misses what is older than the mark, knows that it was emptied in between; the first one to find it
@@ -67,7 +67,7 @@ class Recall:
                 await self._index.told(marker.emptied, done=said)
 
     async def lost(self, posted: float) -> bool:
-        """Whether what is missing, and was there at a moment in Slack's time (s), was emptied away.
+        """Whether what is missing was lost with the store; Slack had it at that moment (s).
 
         Raises StoreUnavailable.
         """
@@ -78,7 +78,7 @@ class Recall:
         return True
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Look every half minute until `stopping` is set, and as soon as the store is back."""
+        """Look every half minute until `stopping` is set, and as soon as a lost store is back."""
         pause = LOOK
         while not stopping.is_set():
             with contextlib.suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Each role's own parts: what listens, what works, and what looks at the time."""
+"""Each role's own parts: the listeners, the worker and the clock."""
 
 import os
 import secrets
@@ -40,13 +40,13 @@ from bot.turns import Command
 from bot.worker import Worker, farewell
 
 IN_PLACE = 1.0
-"""Seconds that a turn waits for its model where it is; for a longer wait it gives its place up."""
+"""Seconds that a turn waits for its model in place; for a longer wait it gives its place up."""
 ANCHOR = 60.0
-"""Seconds between two looks whether the audit is anchored today."""
+"""Seconds between two checks that the audit has been anchored today."""
 
 
 def clock(settings: Settings, desk: Desk) -> Clock:
-    """What looks at approvals, tickets and everything else whose time comes."""
+    """The clock, which looks at approvals, tickets and everything else whose time comes."""
     poll = Poll(
         slot=desk.slot,
         index=desk.index,
@@ -70,7 +70,7 @@ def clock(settings: Settings, desk: Desk) -> Clock:
 
 
 def _succession(settings: Settings, desk: Desk) -> Succession:
-    """What passes requests on when people leave; it trusts an answer of Slack's for a moment."""
+    """What passes requests on when people leave; it trusts each answer of Slack's only briefly."""
     replies, team, roles = desk.slack.replies, desk.slack.identity.team, settings.approver_roles
     people = People(replies, team=team, clock=time.monotonic, remembered=REMEMBERED)
     groups = Groups(replies, people, roles=roles, clock=time.monotonic, remembered=REMEMBERED)
@@ -104,7 +104,7 @@ def _anchors(settings: Settings, desk: Desk) -> tuple[Sweep, ...]:
 
 
 def worker(settings: Settings, desk: Desk, *, models: Callable[[str], Model]) -> Worker:
-    """What works sessions off, a runner for each agent in it."""
+    """The worker, with a runner for each agent."""
 
     def watched(name: str) -> Model:
         return desk.crash.watched(models(name), "model")
@@ -177,7 +177,7 @@ def _nonce() -> str:
 
 
 def listeners(settings: Settings, desk: Desk) -> Listeners:
-    """What hears Slack."""
+    """The listeners, which hear what Slack sends."""
     identity, replies = desk.slack.identity, desk.slack.replies
     clicks = Clicks(
         slot=desk.slot,

@@ -65,7 +65,7 @@ class Choice:
 def route(
     message: Message, *, routes: Mapping[str, Route], agents: Sequence[Agent], last: str | None
 ) -> Choice | None:
-    """Who answers a message, or None when nobody was asked.
+    """Who answers a message; None when nobody was asked.
 
     `routes` are those of `resolved`; `last` is the agent that spoke last in this DM.
     """
@@ -162,12 +162,12 @@ def _plain(name: str) -> str:
 
 
 def is_id(channel: str) -> bool:
-    """Whether this is no name of a channel, but its id, or that of all direct messages."""
+    """Whether this is the id of a channel, or the route for direct messages, and no name."""
     return channel == DM or _ID.fullmatch(channel) is not None
 
 
 def _channel(name: str, channels: Mapping[str, str]) -> str:
-    """The id of a channel that is given by id or `#name`; the name where it is not there."""
+    """The id of a channel given by id or `#name`; the name where there is no such channel."""
     return name if is_id(name) else channels.get(name.removeprefix("#"), name)
 
 
@@ -178,6 +178,6 @@ def _about(agent: Agent) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """The words that matter, in lower case and without a plural's s."""
+    """The words that matter, in lower case and without the s of a plural."""
     words = (word.lower() for word in _WORD.findall(text.replace("_", " ")))
     return {word.removesuffix("s") for word in words if word not in _NO_MATTER}

@@ -1,7 +1,7 @@
-"""What is wrong with this deployment's store, one line each; also release's check.
+"""What is wrong with this deployment's store, a line for each fault; a release is checked by it.
 
-INFO is what is read. CONFIG says more where it may be asked, which many hosted servers forbid; what
-only it can tell is then said to be unknown.
+It reads INFO. CONFIG says more where it may be asked, which many hosted servers forbid; what only
+CONFIG can tell is then said to be unknown.
 """
 
 import ssl
@@ -40,7 +40,7 @@ NO_EVICTION = (
 )
 NEARLY_FULL = 0.8
 TOLD_FOR = 7 * 24 * 3600 * 1000
-"""Milliseconds for which it is told that a store was emptied."""
+"""Milliseconds for which an emptied store is still reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Demands:
-    """What a deployment wants of its store.
+    """What a deployment demands of its store.
 
-    In `production` an empty store is spoken of; `durable` refuses one that forgets when it
+    In `production` an empty store is reported; `durable` refuses one that forgets when it
     restarts; `connections` is how many this process may open; so many `replicas` are waited for.
     """
 
@@ -69,7 +69,7 @@ class Demands:
 
 
 def demanded(settings: Settings) -> Demands:
-    """What the settings want of the store."""
+    """What the settings demand of the store."""
     return Demands(
         production=bool(settings.dyno),
         durable=settings.require_durable_store,
@@ -87,7 +87,7 @@ def findings(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
 
 
 def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
-    """What of it stays as it is until somebody changes it."""
+    """Those findings that stay true until somebody changes the store."""
     version = str(info.get("valkey_version") or info.get("redis_version", "0"))
     if int(version.partition(".")[0]) < OLDEST:
         yield Finding(
@@ -105,7 +105,7 @@ def lasting(info: Mapping[str, Any], demands: Demands) -> Iterator[Finding]:
 def forgets(info: Mapping[str, Any]) -> bool | None:
     """Whether a store writes nothing to disk; None where only its configuration could tell.
 
-    Snapshots that were made say nothing of those to come, nor those that were not made yet.
+    Whether snapshots have been made so far says nothing about those to come.
     """
     if info.get("aof_enabled"):
         return False
@@ -113,9 +113,9 @@ def forgets(info: Mapping[str, Any]) -> bool | None:
 
 
 def _eviction(info: Mapping[str, Any]) -> Iterator[Finding]:
-    """Whether the store may drop keys by itself: with a limit of memory today, or one of tomorrow.
+    """Whether the store may drop keys by itself when its memory has a limit, today or later.
 
-    Who has forbidden it drops nothing and says that it is full.
+    Where that is forbidden, a full store drops nothing and refuses what it is given.
     """
     policy = info.get("maxmemory_policy") or info.get("maxmemory-policy")
     if policy is None:
@@ -145,7 +145,7 @@ def _persistence(info: Mapping[str, Any], *, durable: bool) -> Iterator[Finding]
 
 
 def _power_loss(appendfsync: str | None) -> Iterator[Finding]:
-    """What a power loss takes away, whatever the process survives."""
+    """What a power loss takes away, even where the end of the process would take nothing."""
     match appendfsync:
         case "always":
             return
@@ -213,19 +213,19 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
 
 
 def _passes(error: BaseException) -> bool:
-    """Whether what went wrong may be over soon."""
+    """Whether trying again may help."""
     return not (isinstance(error, AuthenticationError) or _doubt(error))
 
 
 def _doubt(error: BaseException | None) -> ssl.SSLCertVerificationError | None:
-    """What is wrong with the store's certificate, when that is why there is no connection."""
+    """The fault in the store's certificate, if that is why there is no connection."""
     while error and not isinstance(error, ssl.SSLCertVerificationError):
         error = error.__cause__ or error.__context__
     return error
 
 
 async def check_store(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
-    """Look at a store that answers: log what is to be warned of, and return what was found.
+    """Look at a store that answers: log warnings, and return all that was found.
 
     Raises StoreUnsafe when the store must not be used.
     """
@@ -239,7 +239,7 @@ async def check_store(client: Client, demands: Demands, *, prefix: str) -> list[
 
 
 async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding]:
-    """What there is to say of a store that answers, clocks and what it remembers included."""
+    """All there is to say about a store that answers, its clock and its memory included."""
     told = await told_by(client)
     index = Index(client, prefix=prefix)
     try:
@@ -254,7 +254,7 @@ async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding
 
 
 def _of_one(told: Mapping[str, Mapping[str, Any]], demands: Demands) -> Demands:
-    """What is wanted of each server: one of a cluster may be empty where another is not."""
+    """What is demanded of each server: one of a cluster may be empty while another is not."""
     return replace(demands, production=demands.production and not any(map(_holds, told.values())))
 
 
@@ -265,7 +265,7 @@ def _holds(info: Mapping[str, Any]) -> bool:
 def everywhere(
     told: Mapping[str, Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Iterable[Finding]]
 ) -> Iterator[Finding]:
-    """What is found of each server; what is not so of all of them, with the addresses of those."""
+    """What is found on any server, with the addresses where it is not found on all of them."""
     found: dict[Finding, list[str]] = {}
     for address, info in told.items():
         for each in find(info):
@@ -276,10 +276,10 @@ def everywhere(
 
 
 async def is_in_cluster(client: Client) -> bool:
-    """Whether a server shares its keys with others; whoever asks only it finds few of them.
+    """Whether a server shares its keys with others, so that it alone has only few of them.
 
-    One that has all of them is asked where it was named: what it calls itself may lead nowhere. So
-    is one whose user may not ask.
+    One that has all keys of its cluster is used by the address in the settings, for the address it
+    announces may lead nowhere; so is one whose user may not ask.
     """
     if not (await _info(client, section="cluster")).get("cluster_enabled"):
         return False
@@ -292,7 +292,7 @@ async def is_in_cluster(client: Client) -> bool:
 
 
 async def told_by(client: Client) -> dict[str, dict[str, Any]]:
-    """INFO, and what of `CONFIG` it is willing to tell: of the server, or each one of a cluster."""
+    """INFO, and as much of `CONFIG` as may be asked, of the server or of each in a cluster."""
     if not isinstance(client, RedisCluster):
         return {"": await _told_by(client)}
     await client.initialize()
@@ -333,14 +333,14 @@ async def standing(client: Client, demands: Demands) -> Standing:
 
 
 def _skew(store_seconds: int) -> Iterator[Finding]:
-    """Slack's signatures are checked by this machine's clock, deadlines by the store's."""
+    """Whether the clocks are apart: this machine's checks signatures, the store's deadlines."""
     apart = abs(time.time() - store_seconds)
     if apart > 5:
         yield Finding("warn", f"this machine's clock and the store's are {apart:.0f} s apart")
 
 
 def _emptied(marker: Marker | None, *, now: int) -> Iterator[Finding]:
-    """Whether everything was lost not long ago."""
+    """Whether everything was lost recently."""
     if marker and marker.emptied and now - marker.emptied < TOLD_FOR:
         noticed = datetime.fromtimestamp(marker.emptied / 1000, UTC).isoformat(timespec="seconds")
         yield Finding("warn", f"the store was emptied, noticed at {noticed}: all before is lost")

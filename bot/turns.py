@@ -1,4 +1,4 @@
-"""What is put to a session, whoever says it, and where its answer goes.
+"""What is put to a session, whoever it comes from, and where its answer goes.
 
 A message, a person's decision and news of a ticket all become a Turn, and from there take the
 same way: into the session's inbox, to the worker, to what is owed to Slack.
@@ -60,7 +60,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One thing put to a session. `id` names its delivery: the same id twice is one turn."""
+    """One thing put to a session; `id` names its delivery, and the same id twice is one turn."""
 
     id: str
     session: SessionKey
