@@ -22,7 +22,7 @@ async def opened() -> AsyncGenerator[Callable[..., Any]]:
             script: Sequence[Item], *, models: Sequence[str] = ("gemini-test",), **options: Any
         ) -> Both:
             server = await stack.enter_async_context(GeminiServer(script, models=models))
-            told = {"api_key": KEY, "base_url": server.url, "timeout": 5.0, **options}
+            told = {"api_key": KEY, "base_url": server.url, "timeout": 30.0, **options}
             gemini = Gemini(models[0], GeminiOptions(**told))
             return server, await stack.enter_async_context(gemini)
 
@@ -33,7 +33,7 @@ async def opened() -> AsyncGenerator[Callable[..., Any]]:
 async def shared() -> AsyncGenerator[Both]:
     """A server and a client for all tests of a module, for a client takes a while to make."""
     async with GeminiServer([]) as server:
-        options = GeminiOptions(api_key=KEY, base_url=server.url, timeout=1.0)
+        options = GeminiOptions(api_key=KEY, base_url=server.url, timeout=30.0)
         async with Gemini("gemini-test", options) as gemini:
             yield server, gemini
 

@@ -184,7 +184,6 @@ UNAVAILABLE = [
     pytest.param(
         Reply(parts=[call("pay", amount=50)], cut_at=0.5), None, id="reset in the middle of a call"
     ),
-    pytest.param(Reply(parts=[TEXT], delay=1.3), None, id="too slow"),
 ]
 REFUSED = [
     pytest.param(BAD_KEY, "GEMINI_API_KEY", id="400 for a bad key"),
@@ -269,6 +268,15 @@ async def test_a_fault_that_passes_says_so(scripted, item: Item, wait: float | N
         await outcome(gemini, stream=stream)
     assert raised.value.retry_after == wait
     assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+async def test_a_reply_that_takes_too_long_may_be_there_later(opened, stream: bool):
+    """Who waits no longer hears of a model that is unavailable."""
+    _, gemini = await opened([Reply(parts=[TEXT], delay=1)], timeout=0.1)
+    with pytest.raises(ModelUnavailable) as raised:
+        await outcome(gemini, stream=stream)
+    assert raised.value.retry_after is None
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])

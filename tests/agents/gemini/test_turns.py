@@ -1,6 +1,5 @@
 """Turns on bad days: what is tried again, what is put off, what is bounded."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
@@ -127,7 +126,7 @@ async def test_a_long_wait_is_not_waited_here(scripted):
     """Whoever works on the turn is free at once, and hears when to come back."""
     server, gemini = scripted([fault(429, details=[retry_info("37s")])])
     with pytest.raises(ModelUnavailable) as raised:
-        await asyncio.wait_for(Desk(gemini).ask(), timeout=5)
+        await Desk(gemini).ask()
     assert raised.value.retry_after == 37
     assert len(server.requests) == 1
 
@@ -313,4 +312,4 @@ async def test_no_network_is_no_answer():
     options = GeminiOptions(api_key=KEY, base_url=f"http://127.0.0.1:{unused_port()}")
     async with Gemini("gemini-test", options) as gemini:
         with pytest.raises(ModelUnavailable, match="ClientConnector"):
-            await asyncio.wait_for(Desk(gemini).ask(), timeout=10)
+            await Desk(gemini).ask()

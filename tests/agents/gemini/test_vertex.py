@@ -31,7 +31,7 @@ class Failing(Credentials):
 async def asked(server: GeminiServer) -> int:
     """Ask through Vertex AI; how many responses came."""
     options = GeminiOptions(
-        vertexai=True, project="shop", location="global", base_url=server.url, timeout=5
+        vertexai=True, project="shop", location="global", base_url=server.url, timeout=30
     )
     async with Gemini("gemini-test", options) as gemini:
         return len([r async for r in gemini.generate_content_async(HELLO)])
