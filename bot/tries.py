@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from agents import SessionKey
 
 LONGEST = 300.0
-"""Seconds between two tries, however many there were."""
+"""The most seconds between two tries, however many there were."""
 GIVE_UP = 2 * 3600.0
-"""Seconds until a post whose fate is unknown each time is given up."""
+"""Seconds after which a post is given up whose fate is unknown each time."""
 NEWER = 600.0
 """Seconds for which a post that this release cannot show is left to a newer one, as in a deploy."""
 FEW = 3
-"""Tries after which a refusal that nobody knows the meaning of is believed."""
+"""Tries after which a refusal of unknown meaning is believed."""
 DAY = 24 * 3600.0
 
 
@@ -31,14 +31,14 @@ class Tried:
 
 
 class Tries:
-    """What this process tried in vain; another one begins to count anew."""
+    """What this process has tried in vain; every process counts for itself."""
 
     def __init__(self) -> None:
-        """Know of none."""
+        """Begin with none."""
         self._tried: dict[tuple[SessionKey, str], Tried] = {}
 
     def failed(self, key: SessionKey, post: str, *, now: float) -> Tried:
-        """A post was tried in vain once more."""
+        """Count one more vain try of a post."""
         before = self._tried.get((key, post))
         tried = Tried(before.count + 1 if before else 1, before.first if before else now, now)
         self._tried[key, post] = tried
@@ -50,15 +50,15 @@ class Tries:
         return tried is not None and now - tried.first >= (GIVE_UP if after is None else after)
 
     def believed(self, key: SessionKey, what: str, *, now: float) -> bool:
-        """Whether a strange refusal, which was met once more, was met a few times by now."""
+        """Count a strange refusal once more; whether it has been met a few times by now."""
         return self.failed(key, what, now=now).count >= FEW
 
     def over(self, key: SessionKey, post: str) -> None:
-        """A post need not be tried any more."""
+        """Forget a post that need not be tried any more."""
         self._tried.pop((key, post), None)
 
     def forget(self, now: float) -> None:
-        """Know no more of what was not tried for a day: other processes have paid it."""
+        """Forget what was not tried for a day: other processes have paid it."""
         old = [name for name, tried in self._tried.items() if now - tried.last >= DAY]
         for name in old:
             del self._tried[name]
@@ -89,11 +89,11 @@ class Waits:
         return max(0.0, min(self.aside.values()) - time.monotonic())
 
     def hold_up(self, pause: float) -> None:
-        """Have all wait for so many seconds."""
+        """Let all of them wait for so many seconds."""
         self.pause, self._over = pause, time.monotonic() + pause
 
     def put_aside(self, post: str, pause: float) -> None:
-        """Have one post wait for so many seconds."""
+        """Let one post wait for so many seconds."""
         self.aside[post] = time.monotonic() + pause
 
     def overtaken(self, post: str) -> bool:
@@ -101,5 +101,5 @@ class Waits:
         return self.aside.get(post, 0.0) > time.monotonic()
 
     def among(self, posts: Collection[str]) -> None:
-        """Know no more of what is not owed any more."""
+        """Forget what is no longer owed."""
         self.aside = {post: over for post, over in self.aside.items() if post in posts}

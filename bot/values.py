@@ -19,7 +19,7 @@ def listed(value: object) -> object:
 
 
 def parsed(text: str, otherwise: str) -> object:
-    """JSON; raises ValueError with the words of `otherwise` for what is none.
+    """JSON that was read; raises ValueError with the words of `otherwise` for anything else.
 
     A name that stands twice in an object is refused as well, for one of the two would be lost.
     """
@@ -38,7 +38,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _with_an_address(value: Text) -> Text:
-    """Refuses an address whose host or port nobody can read."""
+    """Refuses an address whose host or port cannot be read."""
     text = value.get_secret_value() if isinstance(value, SecretStr) else value
     try:
         _ = urlsplit(text).port
@@ -48,7 +48,7 @@ def _with_an_address(value: Text) -> Text:
 
 
 def starting(*prefixes: str) -> AfterValidator:
-    """Refuses a text or a secret that starts with none of the prefixes."""
+    """A check that refuses a text or secret which starts with none of the prefixes."""
 
     def check(value: Text) -> Text:
         text = value.get_secret_value() if isinstance(value, SecretStr) else value

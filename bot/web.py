@@ -22,7 +22,7 @@ UNSIGNED = 401
 CHECK = "compare SLACK_SIGNING_SECRET, and look at this machine's clock"
 _FORM = "application/x-www-form-urlencoded"
 _UNREADABLE = (ValueError, AttributeError, TypeError, LookupError, RecursionError)
-"""What reading a body of another shape raises. Bolt looks into it before the signature is known."""
+"""What reading a strange body raises; Bolt reads bodies before it checks the signature."""
 
 Ready = Callable[[], Awaitable[bool]]
 
@@ -54,7 +54,7 @@ async def serve(
     """Serve while the block runs; yields the port, which is a free one for 0.
 
     At the end the requests under way are answered first. Raises SettingsError where it cannot
-    listen, for somebody else does, say.
+    listen, for example because somebody else does.
     """
     runner = web.AppRunner(made, access_log=None, shutdown_timeout=10.0)
     await runner.setup()
@@ -111,7 +111,7 @@ async def _answer(slack: AsyncApp, request: web.Request) -> web.Response:
 
 
 def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
-    """The request as Bolt takes it; raises one of _UNREADABLE for what Slack cannot have sent."""
+    """The request as Bolt takes it; raises one of _UNREADABLE if Slack cannot have sent it."""
     headers: dict[str, str | Sequence[str]] = {n: [told] for n, told in request.headers.items()}
     told = _as_json(body) if request.content_type == _FORM else body
     asked = AsyncBoltRequest(body=told, query=request.query_string, headers=headers)
@@ -120,7 +120,7 @@ def _bolt_request(body: str, request: web.Request) -> AsyncBoltRequest:
 
 
 def _as_json(form: str) -> str:
-    """What a form says, as JSON: its payload, or without one its fields.
+    """A form as JSON: its payload, or its fields where it has none.
 
     Left to Bolt, a command whose text contains the word "payload" would be an interaction.
     """

@@ -20,12 +20,12 @@ NOW, BEHIND = 0, 1
 TOKENS = 32
 TOKENS_LIVE = 60
 HEARD = 600
-"""Seconds in which a count that is sent once more, for the answer was lost, is not counted anew."""
+"""Seconds in which a count sent again, because its answer was lost, is not counted twice."""
 MARK_LIVES = 90 * 24 * 3600
 DAY = 24 * 3600 * 1000
 DEAD = 1_000
 LONGEST = 900.0
-"""Seconds for which a session is put off at most, whoever names more."""
+"""The most seconds for which a session is put off, whatever is asked for."""
 NOTE_LIVES = 3600
 GONE_LIVES = 30 * 24 * 3600
 ASIDE = 100
@@ -78,7 +78,7 @@ class Index(Hints):
         self._beyond: list[Claim] = []
 
     def ring(self, key: SessionKey, *, behind: bool = False) -> Sequence[Command]:
-        """The commands that make a session due now; `behind` those that a person waits for."""
+        """The commands that make a session due now, or `behind` those that a person waits for."""
         when = BEHIND if behind else NOW
         return (("EVAL", RING, 2, self._ready, self._wake, when, str(key), TOKENS, TOKENS_LIVE),)
 
@@ -100,9 +100,9 @@ class Index(Hints):
         return Marker(int(since), int(emptied or 0)) if since else None
 
     async def mark(self, known: int | None, *, lost: bool = False) -> Marker:
-        """Mark the store unless it is; `known` is the `since` this process has seen before.
+        """Mark the store unless it is marked; `known` is the `since` this process saw before.
 
-        `lost` says that something is gone which it once remembered.
+        `lost` says that something which the store once remembered is gone.
         """
         given = ("" if known is None else known, int(lost))
         [found] = await self.send((("EVAL", MARK, 1, self._boot, *given),))
@@ -112,7 +112,7 @@ class Index(Hints):
     async def to_tell(self) -> bool:
         """Whether it is for this process to tell people that the store was emptied.
 
-        It is for another one when that did not happen within `TELLING` ms, nor was `told`.
+        When that is not `told` within `TELLING` ms, it is for another process to do.
         """
         word = uuid.uuid4().hex
         [found] = await self.send((("EVAL", TELL, 1, self._boot, TELLING, word),))
@@ -136,13 +136,13 @@ class Index(Hints):
         return (("ZREM", self._dead, str(key)),)
 
     async def hold_off(self, method: str, channel: str, *, seconds: float) -> None:
-        """Have no process make a call of Slack's in a channel for so long."""
+        """Let no process make a call to Slack in a channel for so long."""
         call = f"{method}:{channel}"
         self._waits[call] = time.monotonic() + seconds
         await self.send((("EVAL", HOLD, 1, self._until, call, int(seconds * 1000), DAY),))
 
     def held_off(self, method: str, channel: str) -> float:
-        """Seconds until a call of Slack's may be made in a channel; 0 when it may.
+        """Seconds until a call to Slack may be made in a channel; 0 when it may.
 
         As far as this process was told with its last claim.
         """
@@ -159,7 +159,7 @@ class Index(Hints):
         await self.send((("SET", self._gone(turn), 1, "EX", GONE_LIVES),))
 
     async def gone(self, turns: Collection[str]) -> frozenset[str]:
-        """Those of the turns whose messages are deleted; they are remembered anew."""
+        """Those of the turns whose messages are deleted, which are then remembered for longer."""
         found = await self.send([("GETEX", self._gone(turn), "EX", GONE_LIVES) for turn in turns])
         return frozenset(turn for turn, told in zip(turns, found, strict=True) if told)
 
@@ -171,7 +171,7 @@ class Index(Hints):
         return [(key, int(float(scores[member]))) for member, (key, _) in read.items()]
 
     def approval_over(self, key: SessionKey, approval: str) -> Sequence[Command]:
-        """The commands that have an approval never looked at again."""
+        """The commands after which an approval is not looked at again."""
         return (("ZREM", self._approvals, f"{key}|{approval}"),)
 
     def approval_left(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
@@ -187,7 +187,7 @@ class Index(Hints):
         return await self._claim(self._left, most, lease=CLAIM_DUE)
 
     def left_over(self, key: SessionKey, approval: str, until: str) -> Sequence[Command]:
-        """The commands that have it looked at no more, unless it was put there again meanwhile."""
+        """The commands that strike it off, unless it was put there again meanwhile."""
         return (("EVAL", DONE, 1, self._left, f"{key}|{approval}", until),)
 
     def left_last(self, key: SessionKey, approval: str) -> Sequence[Command]:
@@ -206,7 +206,7 @@ class Index(Hints):
         return self._wait(self._tickets, f"{key}|{call}", at, longest=seconds)
 
     def ticket_over(self, key: SessionKey, call: str) -> Sequence[Command]:
-        """The commands that have a call's ticket never looked at again."""
+        """The commands after which a call's ticket is not looked at again."""
         return (("ZREM", self._tickets, f"{key}|{call}"),)
 
     def spoken(self, channel: str, agent: str) -> Sequence[Command]:
@@ -229,7 +229,7 @@ class Index(Hints):
         return text_of((await self.send((("GET", self._mark(channel)),)))[0])
 
     async def set_aside(self, key: SessionKey, said: str, *, ts: str) -> None:
-        """Keep for a while what was said in a thread that no session is known of."""
+        """Keep for a while what was said in a thread that belongs to no known session."""
         aside = self._aside(key)
         await self.send(
             (
@@ -247,7 +247,8 @@ class Index(Hints):
     async def claim(self, most: int, *, lease: int) -> list[Claim]:
         """Take up to `most` sessions that are due; for `lease` ms nobody else takes them.
 
-        Those first that were taken by `unheard` commands; what is too many is left for the next.
+        Sessions taken by `unheard` commands come first; any beyond `most` are left for the next
+        claim.
         """
         now = time.monotonic()
         self._unheard = {again: end for again, end in self._unheard.items() if end > now}
@@ -269,7 +270,7 @@ class Index(Hints):
         return claims[:most]
 
     def claiming(self, most: int, *, lease: int) -> Sequence[Command]:
-        """The commands of `claim`, whose answers `claimed` reads, or which are `unheard`."""
+        """The commands of `claim`: `claimed` reads their answers, `unheard` is for lost ones."""
         took = f"{self._took}:{next(self._numbers)}"
         return (
             ("EVAL", CLAIM, 2, self._ready, took, most, lease),
@@ -283,7 +284,7 @@ class Index(Hints):
             self._unheard[again] = time.monotonic() + lease / 1000
 
     async def claimed(self, told: Sequence[Any], *, lease: int) -> list[Claim]:
-        """What the commands of `claiming` took."""
+        """The sessions that the commands of `claiming` took."""
         (until, found), waits = told
         if found:
             now = time.monotonic()
@@ -324,7 +325,7 @@ class Index(Hints):
         return found
 
     async def wait(self, *, seconds: float = 1.0) -> None:
-        """Wait until something may be due, `seconds` at most."""
+        """Wait until something may be due, but at most so many seconds."""
         await self.send((("BLPOP", self._wake, seconds),))
 
     async def _claim(

@@ -39,7 +39,7 @@ class Hints:
             raise StoreUnavailable(f"the store did not answer: {type(error).__name__}") from error
 
     async def take(self, key: str, *, seconds: int) -> bool:
-        """Whether a mark that nobody has becomes the caller's for so long."""
+        """Take a mark for so long; whether nobody else had it."""
         [mine] = await self.send((("EVAL", TAKE, 1, key, uuid.uuid4().hex, seconds),))
         return bool(mine)
 
@@ -76,7 +76,7 @@ def _apart(member: bytes | str) -> tuple[SessionKey, str] | None:
 
 
 def pairs(found: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Members with their scores: RESP 3 has them in pairs, RESP 2 one after the other."""
+    """Members with their scores, which RESP 3 gives in pairs and RESP 2 one after the other."""
     if found and not isinstance(found[0], list | tuple):
         return list(zip(found[::2], found[1::2], strict=True))
     return [(tag, at) for tag, at in found]

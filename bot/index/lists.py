@@ -12,7 +12,7 @@ SEEN = 10_000
 MINE = 1_000
 HOMES = 10_000
 OPEN = 10**14
-"""Milliseconds before which an open approval is put, ahead of every closed one: oldest first."""
+"""Open approvals have this minus their time as score: ahead of closed ones, oldest first."""
 LIVES = 30 * 24 * 3600
 """Seconds until a list that nobody adds to is forgotten."""
 ANCHORS = 400
@@ -35,7 +35,7 @@ class Lists(Hints):
     def approval_listed(
         self, key: SessionKey, approval: str, at: int, *, names: Iterable[str], is_open: bool
     ) -> Sequence[Command]:
-        """The commands that have an approval of some moment found, by those it concerns as well."""
+        """The commands that list an approval of some moment, also for those whom it concerns."""
         member, score = f"{key}|{approval}", OPEN - at if is_open else at
         lists = [(self._seen, SEEN), *((self._mine(name), MINE) for name in names)]
         found = [_first(each, member, score, most=most) for each, most in lists]
@@ -76,7 +76,7 @@ class Lists(Hints):
         )
 
     async def with_home(self, people: Sequence[str]) -> list[str]:
-        """Those of the people who looked at their Home."""
+        """Those of these people who have looked at their Home."""
         found = await self.send([("ZSCORE", self._homes, person) for person in people])
         return [person for person, at in zip(people, found, strict=True) if at is not None]
 
@@ -86,7 +86,7 @@ class Lists(Hints):
         return [key for key, _ in (await self._read(self._audit, found)).values()]
 
     async def forget_audits(self, sessions: Sequence[SessionKey]) -> None:
-        """Take sessions that are gone off the list of those with an audit."""
+        """Remove sessions that are gone from the list of those with an audit."""
         await self.send([("ZREM", self._audit, *map(str, sessions))] if sessions else [])
 
     async def anchors(self) -> list[str]:
@@ -100,11 +100,11 @@ class Lists(Hints):
         return text_of((await self.send((("HGET", self._anchors, day),)))[0])
 
     async def anchoring(self) -> bool:
-        """Whether the caller is the one who posts an anchor now; nobody else is for a while."""
+        """Whether it is for the caller to post an anchor now; then nobody else may for a while."""
         return await self.take(self._anchoring, seconds=ANCHORING)
 
     async def keep_anchor(self, day: str, anchor: str) -> str:
-        """Keep the anchor of a day unless there is one; the one that is kept."""
+        """Keep the anchor of a day unless there is one already; returns the one that is kept."""
         _, kept, days = await self.send(
             (
                 ("HSETNX", self._anchors, day, anchor),

@@ -21,9 +21,9 @@ STATUSES: Mapping[str, str] = {
 """What ticket systems call their states; any other word means that somebody works on it."""
 GONE = (404, 410)
 UNSETTLED = (408, 409, 423, 425, 429)
-"""What says nothing about a ticket: a request under the same key may still be under way."""
+"""Statuses that say nothing about a ticket: a request with the same key may be under way."""
 LONGEST_NOTE = 2_000
-"""Characters; what is longer is cut, for a model reads it."""
+"""Characters to which a note is cut, since a model reads it."""
 
 
 class HttpTickets:
@@ -31,7 +31,7 @@ class HttpTickets:
 
     POST `url` with `{subject, urgency, requester, external_id}` and the header `Idempotency-Key`
     opens a ticket once for each key; GET `url/<id>` says how it stands, 404 that it is gone. Both
-    answer `{id, status, progress?, note?}`; anything else, as a page to log in, says nothing of it.
+    answer `{id, status, progress?, note?}`; anything else, such as a login page, says nothing.
     The caller owns the session.
     """
 
@@ -100,7 +100,7 @@ class HttpTickets:
 
 
 def _ticket(said: Mapping[str, Any]) -> Ticket | None:
-    """What the system says of a ticket; None without an id."""
+    """The ticket in an answer of the system; None without an id."""
     status = str(said.get("status") or "open").strip().lower().replace(" ", "_").replace("-", "_")
     progress = said.get("progress")
     try:

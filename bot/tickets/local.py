@@ -1,7 +1,7 @@
 """The bundled ticket system: tickets live in the bot's own store, one session each.
 
-So any process that reaches the store sees the same tickets. They last as long as the slot keeps
-sessions that nobody touches, which has to be longer than anybody waits for them.
+So every process that reaches the store sees the same tickets. They last as long as the slot keeps
+untouched sessions, which has to be longer than anybody waits for a ticket.
 """
 
 import base64
@@ -17,7 +17,7 @@ ID_LENGTH = 8
 
 
 class LocalTickets:
-    """A TicketSystem in a slot's sessions; `moved` is what the people who work on tickets do."""
+    """A TicketSystem in a slot's sessions; `move` is what the people who work on tickets do."""
 
     def __init__(self, slot: Slot, *, tenant: str) -> None:
         """Keep tickets of this tenant in `slot`."""

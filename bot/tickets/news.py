@@ -1,4 +1,4 @@
-"""What a call waits for, and what its news amount to: notes, messages and turns; pure.
+"""What a call waits for, and what its news amounts to: notes, messages and turns; pure.
 
 A tool whose response names a ticket waits for it. What was told of the ticket last stands in the
 note of the open call, so one look at a session says whether a ticket has changed. The thread shows
@@ -25,7 +25,7 @@ Companion = Callable[..., Companions]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """What the note of an open call says of its ticket.
+    """What the note of an open call says about its ticket.
 
     `seen` marks what was told last, `news` counts that; `since` is when, and `until` when nobody
     waits any more, in milliseconds of the store's clock. `person` is whom the call works for.
@@ -70,7 +70,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tickets:
-    """Adds what tickets need to what goes with new events.
+    """Adds what tickets need to the companions of new events.
 
     `due` are index commands, `ttl` is how long a ticket is waited for, `pause` the shortest time
     between two looks at it.
@@ -81,7 +81,7 @@ class Tickets:
     pause: timedelta
 
     def beside(self, companion: Companion) -> Companion:
-        """The companion, and what tickets need beside what it wants."""
+        """A companion that adds what tickets need to what this one gives."""
 
         def both(key: SessionKey, story: Story, *, new: Sequence[Event], now: int) -> Companions:
             wanted = companion(key, story, new=new, now=now)
@@ -120,7 +120,7 @@ class Tickets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class News:
-    """What one event tells of the ticket of a call.
+    """What one event says about the ticket of a call.
 
     `number` counts what was heard since the ticket was opened, which was at `opened` (ms).
     `waits` is whether more may come.
@@ -136,9 +136,9 @@ class News:
 
 
 def heard(event: Event, story: Story) -> Iterator[News]:
-    """What an event of the story tells of tickets: that one was opened, or how one stands.
+    """What an event of the story says about tickets: that one was opened, or how one stands.
 
-    What comes in between after the end is not told.
+    Intermediate news that comes after the end is left out.
     """
     for response in event.get_function_responses():
         call = story.calls.get(response.id or "")
@@ -167,11 +167,11 @@ def heard(event: Event, story: Story) -> Iterator[News]:
 
 
 def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticket) -> Turn | None:
-    """What a ticket has to tell the call (id and name) that waits for it; None when nothing.
+    """The turn in which a ticket tells its call (id and name) the news; None when there is none.
 
-    Its id is that of the next news after what was told last: whoever looked at the same time, or
-    stood still since they looked, has the same id or an older one, and nothing is told twice or
-    behind something newer. What is lost that way is found at the next look.
+    Its id is that of the news after those told last. Two clocks that look at the same time make the
+    same id, and one that stood still since it looked makes an older one: so nothing is told twice,
+    or after something newer. What gets lost that way is found at the next look.
     """
     if now.mark == waiting.seen:
         return None
@@ -188,7 +188,7 @@ def turn(key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: Ticke
 
 
 def unreported(key: SessionKey, call: tuple[str, str]) -> Turn:
-    """What a call (id and name) hears in the end that waits for a report, not for a ticket."""
+    """What a call (id and name) that waits for a report, not a ticket, is told in the end."""
     cid, name = call
     response: JsonValue = {"status": "timeout", "message": UNREPORTED}
     part: dict[str, JsonValue] = {"id": cid, "name": name, "response": response}
@@ -197,15 +197,15 @@ def unreported(key: SessionKey, call: tuple[str, str]) -> Turn:
 
 
 def until_next(quiet: timedelta, *, shortest: timedelta, longest: timedelta) -> timedelta:
-    """How long until the next look at a ticket of which nothing was heard for so long.
+    """How long until the next look at a ticket that has been silent for so long.
 
-    A third of that, so a ticket that does not change is looked at less and less.
+    A third of that, so a ticket that does not change is looked at less and less often.
     """
     return max(min(quiet / 3, longest), shortest)
 
 
 def _post(news: News, thread: Thread) -> Post:
-    """The message about a ticket, or what it says from now on."""
+    """The post that makes or changes the message about a ticket."""
     first = f"ticket:{news.call}"
     body: dict[str, JsonValue] = {
         "kind": "ticket_update" if news.number else "ticket",

@@ -1,4 +1,4 @@
-"""Looks at the tickets that are due and puts what has changed to the sessions that wait.
+"""Looks at the tickets that are due and tells the waiting sessions what has changed.
 
 Any number of clocks may look: a ticket is claimed before it is looked at, and what two of them
 find is told once. A clock that dies in between loses nothing, for its claim runs out.
@@ -17,9 +17,9 @@ from bot.tickets.news import Waiting, turn, until_next
 from bot.turns import Command
 
 AT_ONCE = 20
-"""Tickets of one look, all of which are asked for at the same time."""
+"""Tickets of one look, which are all asked about at the same time."""
 MISSED = 4
-"""Looks in a row at which a ticket is not found until it counts as deleted, each time twice as long
+"""Looks in a row that must not find a ticket before it counts as deleted, each time twice as long
 after the one before: a ticket system that is being deployed does not find it for a moment."""
 
 
@@ -69,7 +69,7 @@ class Poll:
         return looked
 
     async def _look(self, key: SessionKey, cid: str) -> Sequence[Command]:
-        """One ticket, told of if it has changed; what has it looked at later, or never again."""
+        """Look at one ticket and tell its news; returns the commands for its next look, if any."""
         view = await self._slot.read(key, parts=())
         call = view.open.get(cid) if view else None
         waiting = Waiting.of(call.note) if call else None
@@ -91,7 +91,7 @@ class Poll:
     async def _told(
         self, key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: int
     ) -> timedelta | None:
-        """Put a ticket's news to its session; how long to wait where that is not as usual."""
+        """Tell a session the news of its ticket; how long to wait, where that is not as usual."""
         after = ticket = None
         try:
             ticket = await self._asked(waiting)
@@ -124,7 +124,7 @@ class Poll:
         return waiting.until + more // timedelta(milliseconds=1)
 
     def _bounded(self, seconds: float) -> timedelta:
-        """A time to wait, between the shortest and the longest one, whatever a system names."""
+        """A time to wait, kept between the shortest and the longest, whatever a system names."""
         longest = self._limit.total_seconds()
         return max(self._pause, timedelta(seconds=min(seconds, longest)))
 
