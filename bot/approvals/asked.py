@@ -1,4 +1,4 @@
-"""A question on its way to people: the approval it opens, its cards, and what is told meanwhile."""
+"""A question on its way to people: the approval it opens, its cards, and what is said meanwhile."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,8 +12,7 @@ from bot.approvals.life import next_look, unasked
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
-from bot.approvals.seats import channels
-from bot.approvals.terms import Policy
+from bot.approvals.terms import Policy, is_person
 from bot.turns import Command
 
 NOBODY_LOOKS = (
@@ -116,9 +115,9 @@ def _opened(
 
 
 def _begun(question: Question, scene: Scene) -> bool:
-    """Whether a body was let run for the call before, after people had agreed to it.
+    """Whether a body has been run for the call already, after people had agreed to it.
 
-    One that only asked once more, for something else, did no more than at first.
+    A body that only asked again, for something else, has done no more than at first.
     """
     older = [each for each in scene.approvals.values() if each.call_id == question.call_id]
     ran = bool(older and question.ended and not question.returned)
@@ -140,7 +139,7 @@ def _escalations(moments: Times, approval: Approval, scene: Scene) -> tuple[Esca
 
 
 def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonValue]:
-    """What the model may know while people are asked, for it to tell: names, where there are."""
+    """What the model may tell while people are asked: whom, by name where known, and until when."""
     note: dict[str, JsonValue] = {
         "status": "pending",
         "waiting_for": "approval",
@@ -153,7 +152,7 @@ def _note(approval: Approval, *, name: Callable[[str], str]) -> dict[str, JsonVa
 
 
 def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
-    """An approved request for the very call that is asked about anew: it runs on that no more.
+    """The end of an approved request whose call is asked about anew: the call no longer runs on it.
 
     One that was started is over: its body ended by asking, or it was interrupted, and nobody knows
     what came of it.
@@ -167,8 +166,8 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
 
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
-    """When the clock has to look at which approval, and who finds the new one."""
-    at_once = unasked(approval) or channels(approval)
+    """When the clock has to look at each of these approvals, and who finds the new one."""
+    at_once = unasked(approval) or not all(is_person(copy.channel) for copy in approval.copies)
     look = scene.now if at_once else next_look(approval)
     looks = {approval.id: look, **dict.fromkeys(settling, scene.now)}
     listed = scene.rules.listed

@@ -30,6 +30,10 @@ def _brought(approval: Approval, *, home: Thread, lost: str) -> Decide | None:
         return None
     numbered = Copy.numbered(approval.id, len(approval.copies), home.channel)
     copy = numbered.model_copy(update={"thread_ts": home.ts})
-    changed = {"copies": (*approval.copies, copy), "rev": approval.rev + 1}
+    there = (
+        each.model_copy(update={"lost": True}) if each.post == lost else each
+        for each in approval.copies
+    )
+    changed = {"copies": (*there, copy), "rev": approval.rev + 1}
     after = approval.model_copy(update=changed)
     return Decide(record=after.record(), posts=(posts.card(after, copy),))

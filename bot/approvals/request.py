@@ -68,12 +68,14 @@ ORDER_LIMIT = 10_000
 class Copy(Frozen):
     """One posted card: the post that owes it, and the channel or person it went to.
 
-    `thread_ts` is the requester's thread, for a card that nobody else gets.
+    `thread_ts` is the requester's thread, for a card that nobody else gets. One that is `lost` is
+    where nobody sees it any more.
     """
 
     post: str
     channel: str
     thread_ts: str = ""
+    lost: bool = False
 
     @property
     def private(self) -> bool:

@@ -80,7 +80,7 @@ class Succession:
         for pause in pauses():
             if pause:
                 await asyncio.sleep(pause)
-            view = await slot.read(key, parts=("approvals",), only=(approval_id,))
+            view = await slot.read(key, parts=("approvals", "posts"), only=(approval_id,))
             approval = readable(view.approvals).get(approval_id) if view else None
             if view is None or approval is None or approval.status != "pending":
                 return True
@@ -92,10 +92,11 @@ class Succession:
                 return False
             mended = introduced(approval, able) or recounted(approval, held)
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
-            inside = await self._seats(approval)
+            inside = await self._seats(approval, view.places)
             gone = _gone(approval, able)
             after = passed_on or eased(approval, able, now=view.now)
-            after = after or (seated(approval, inside, gone=gone) if inside else None)
+            if self._inside and inside is not None:
+                after = after or seated(approval, inside, gone=gone)
             if after is None:
                 return inside is not None
             following = _changed(approval, after, now=view.now, head=view.audit_head)
@@ -104,12 +105,14 @@ class Succession:
                 _log(after)
         raise StoreUnavailable(f"the approval {approval_id} changes all the time")
 
-    async def _seats(self, approval: Approval) -> Mapping[str, frozenset[str]] | None:
+    async def _seats(
+        self, approval: Approval, places: Mapping[str, str]
+    ) -> Mapping[str, frozenset[str]] | None:
         """The members of the channels that have a card of it; None when Slack does not say."""
         if self._inside is None:
             return {}
         found: dict[str, frozenset[str]] = {}
-        for channel in channels(approval):
+        for channel in channels(approval, places):
             inside = await self._inside(channel)
             if inside is None:
                 return None

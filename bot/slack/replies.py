@@ -318,7 +318,17 @@ class Replies:
         return tuple(map(str, cast("list[object]", read["users"])))
 
     async def members(self, channel: str) -> tuple[str, ...] | Retry | Uncertain | Refused:
-        """The ids of the people in a channel, of a huge one the first `PAGES` thousand."""
+        """The ids of who reads there what we post, of a huge channel the first `PAGES` thousand.
+
+        Slack names the members of a channel that is archived, and of one that this app is not in.
+        """
+        call = self._client.conversations_info(channel=channel)
+        told = await self._answered(call, asked={"channel": dict})
+        if not isinstance(told, Mapping):
+            return told
+        ours = inside(told, "channel.is_member")
+        if inside(told, "channel.is_archived") is True or ours is False:
+            return ()
         listed = partial(self._client.conversations_members, channel=channel)
         found = await self._paged(listed, "members", most=PAGES)
         return tuple(map(str, found)) if isinstance(found, list) else found

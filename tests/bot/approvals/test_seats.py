@@ -16,16 +16,22 @@ from tests.bot.approvals.samples import KEY, approval
 CHANNEL = Copy(post="card:3-0:0", channel="CBOSS")
 OTHER = Copy(post="card:3-0:1", channel="COTHER")
 HOME = Copy(post="card:3-0:1", channel="C1", thread_ts="100.1")
+IN_DM = Copy(post="card:3-0:1", channel="D1", thread_ts="100.1")
+LOST = Copy(post="card:3-0:0", channel="CBOSS", lost=True)
+PERSONAL = Copy.numbered("3-0", 2, "UCFO")
 BOTH = Policy(approvers=("UBOSS", "UCFO"))
 TOGETHER = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
 NOTIFIED = Policy(approvers=("UBOSS", "UCFO"), notified=("UCFO", "UAUDIT"))
+UNTOLD = Policy(approvers=("UBOSS", "UCFO"), notified=())
 NAMELESS = Policy(approvers=("UBOSS", "S0FIN"))
 SAID = (Vote(person="UCFO", confirmed=True, at=1),)
 
 
 def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) -> Approval:
     """A request with these cards, one in the channel where none are named."""
-    return approval(policy=policy, copies=copies or (CHANNEL,), votes=votes)
+    cards = enumerate(copies or (CHANNEL,))
+    numbered = tuple(c.model_copy(update={"post": f"card:3-0:{n}"}) for n, c in cards)
+    return approval(policy=policy, copies=numbered, votes=votes)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +45,7 @@ def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) ->
         ),
         pytest.param(asked(TOGETHER, votes=SAID), {"CBOSS": {"UBOSS"}}, (), [], id="who has voted"),
         pytest.param(
-            asked(NOTIFIED), {"CBOSS": set()}, (), ["UCFO", "UAUDIT"], id="those who are told"
+            asked(NOTIFIED), {"CBOSS": {"UBOSS"}}, (), ["UCFO", "UAUDIT"], id="those who are told"
         ),
         pytest.param(
             asked(NAMELESS), {"CBOSS": set()}, (), ["UBOSS"], id="a group that is not known yet"
@@ -61,7 +67,27 @@ def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) ->
         pytest.param(
             asked(BOTH, CHANNEL, HOME), {"CBOSS": {"UBOSS"}}, (), ["UCFO"], id="it came home too"
         ),
-        pytest.param(asked(BOTH, HOME), {}, (), [], id="in no channel"),
+        pytest.param(asked(BOTH, HOME), {"C1": {"UBOSS"}}, (), ["UCFO"], id="it is at home only"),
+        pytest.param(asked(BOTH, IN_DM), {}, (), ["UBOSS", "UCFO"], id="in a DM with who asked"),
+        pytest.param(asked(UNTOLD, IN_DM), {}, (), ["UBOSS", "UCFO"], id="nobody told in a DM"),
+        pytest.param(
+            asked(UNTOLD, HOME),
+            {"C1": {"UANA"}},
+            (),
+            ["UBOSS", "UCFO"],
+            id="nobody told, nor there",
+        ),
+        pytest.param(asked(UNTOLD, HOME), {"C1": {"UCFO"}}, (), [], id="nobody told, one is there"),
+        pytest.param(
+            asked(NOTIFIED, CHANNEL, IN_DM),
+            {"CBOSS": set()},
+            (),
+            ["UCFO", "UAUDIT", "UBOSS"],
+            id="nobody there",
+        ),
+        pytest.param(
+            asked(Policy(approvers=("UASK", "UCFO")), IN_DM), {}, (), ["UCFO"], id="their own DM"
+        ),
     ],
 )
 def test_whoever_is_asked_sees_a_card(before: Approval, inside, gone, cards: list[str]):
@@ -114,10 +140,20 @@ def test_who_comes_in_later_gets_a_card(changes: dict[str, Any]):
     assert len(gone.copies) == MOST + 7
 
 
-def test_only_channels_are_looked_into():
-    """Threads and DMs have their readers' cards."""
-    copies = (CHANNEL, HOME, Copy.numbered("3-0", 2, "UCFO"), OTHER)
-    assert channels(asked(BOTH, *copies)) == ("CBOSS", "COTHER")
+@pytest.mark.parametrize(
+    ("copies", "places", "found"),
+    [
+        pytest.param((CHANNEL, HOME, PERSONAL, OTHER), {}, ("CBOSS", "C1", "COTHER"), id="several"),
+        pytest.param((CHANNEL,), {CHANNEL.post: "CBOSS|1.0"}, ("CBOSS",), id="it stands there"),
+        pytest.param((CHANNEL,), {CHANNEL.post: "C1|1.0"}, ("C1",), id="Slack did not take it"),
+        pytest.param((CHANNEL,), {CHANNEL.post: "D1|1.0"}, (), id="it went into a DM"),
+        pytest.param((LOST, HOME), {LOST.post: "CBOSS|1.0"}, ("C1",), id="one was lost"),
+        pytest.param((PERSONAL, IN_DM), {PERSONAL.post: "D9|1.0"}, (), id="in DMs"),
+    ],
+)
+def test_only_channels_are_looked_into(copies, places, found):
+    """Where a card is tells who sees it; in a DM it is the one whom it is with."""
+    assert channels(approval(policy=BOTH, copies=copies), places) == found
 
 
 async def able(names, _most):
