@@ -1,4 +1,4 @@
-"""Posts the audit's anchor once a day, where the store's owner cannot take it back."""
+"""Posts the audit's anchor once a day, where the owner of the store cannot take it back."""
 
 import json
 from datetime import datetime, timedelta
@@ -31,7 +31,7 @@ class DailyAnchor:
         self._posted = ""
 
     async def look(self) -> int:
-        """Anchor today if that is not done yet; how many anchors were posted."""
+        """Anchor today if that is not done yet; returns how many anchors were posted."""
         today = day_of(await self._lists.now())
         if today == self._posted:
             return 0

@@ -43,7 +43,7 @@ EMPTIED = (
 WHO = "I could not check who you are just now, so nothing was decided. Please try again."
 AGAIN = "That did not open in time. Please click again."
 _ACTS: Mapping[str, Act] = MappingProxyType({REJECT: "reject", FORM: "approve"})
-"""What the buttons that ask for more are about."""
+"""What the buttons that open a modal are for."""
 _STAMP = re.compile(r"\d+\.\d+")
 SAVING = "Saved here, but not yet on the second server; the card will follow."
 ERROR_LIMIT = 1_000
@@ -55,11 +55,11 @@ MISPLACED = (
 OUTSIDER = "Only people of this workspace can use this."
 
 Lost = Callable[[float], Awaitable[bool]]
-"""Whether what is missing, and was in Slack at a moment (s), was lost with all that was stored."""
+"""Whether something missing, which was in Slack at a moment (s), was lost with the store."""
 Mend = Callable[[SessionKey, str], Coroutine[Any, Any, None]]
 """Shows a session's message at `channel|ts` as it is now, where its request is over."""
 First = Callable[[str], Awaitable[bool]]
-"""Whether nobody has said so before: Slack may bring a click again, to any process."""
+"""Whether nobody has said this before: Slack may bring a click again, to any process."""
 
 
 class Clicks:
@@ -101,7 +101,7 @@ class Clicks:
         self._notes: set[asyncio.Task[None]] = set()
 
     async def press(self, click: Click) -> None:
-        """Do what a button says. Raises StoreUnavailable; then nothing is decided."""
+        """Do what a button says. Raises StoreUnavailable, and then nothing is decided."""
         key = self._session(click.button)
         match click.action.partition(":")[0]:
             case _ if click.button is None or key is None:
@@ -119,7 +119,7 @@ class Clicks:
                 self.tell(click.by, click.place, INACTIVE)
 
     async def misplaced(self, click: Click | Submission, field: str) -> Mapping[str, Any] | None:
-        """Decide nothing, since `field` of what Slack brought is another one's; tell and log it."""
+        """Decide nothing, since `field` of what Slack sent does not fit; say so and log it."""
         by = click.by
         if await self._is_first(f"misplaced {by.id} {click.place} {click.button} {field}"):
             logs.warning("click.refused", why="misplaced", field=field, person=by.id)
@@ -151,7 +151,7 @@ class Clicks:
         return {} if taken else _instead(sentence(outcome))
 
     async def withdraw(self, click: Click) -> str:
-        """Withdraw what a click is about; what came of it, as mrkdwn."""
+        """Withdraw what a click is about; returns what came of it, as mrkdwn."""
         key = self._session(click.button)
         person = await self._person(click.by)
         if key is None or click.button is None:
@@ -166,7 +166,7 @@ class Clicks:
         self.later(self._note(by, place, text))
 
     def later(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something once Slack has its answer; it may be lost."""
+        """Do something once Slack has its answer; it may get lost."""
         # Not awaited: Slack's three seconds are for the decision, and a lost note does no harm.
         task = asyncio.create_task(work)
         self._notes.add(task)
@@ -263,7 +263,7 @@ class Clicks:
             self._show_anew(key, click)
 
     def _show_anew(self, key: SessionKey, click: Click) -> None:
-        """Have a card mended that kept its buttons though its request is over."""
+        """Repair a card that kept its buttons though its request is over."""
         if self._mend and click.card:
             self.later(self._mend(key, click.card))
 
@@ -311,7 +311,7 @@ class Clicks:
         return person
 
     async def _note(self, by: Clicker, place: Place, text: str) -> None:
-        """Say it where they are; in Home, and where that is not possible, in our DM."""
+        """Tell them where they are; from Home, or where that is impossible, in their DM with us."""
         if place.response_url and not await self._is_first(f"{place.response_url} {text}"):
             return
         thread = place.thread
@@ -325,7 +325,7 @@ class Clicks:
             await self._replies.whisper(by.id, text)
 
     async def _is_first(self, what: str) -> bool:
-        """Whether nobody has said so before, as far as the store can tell."""
+        """Whether nobody has said this before, as far as the store can tell."""
         with contextlib.suppress(StoreUnavailable):
             return self._first is None or await self._first(what)
         return True
@@ -353,7 +353,7 @@ def _instead(text: str) -> Mapping[str, Any]:
 def _beside(sent: Submission, problems: Mapping[str, str], *, otherwise: str) -> Mapping[str, Any]:
     """The answer that keeps the modal open, with each problem at its field.
 
-    What is wrong in no field of it is said at the first one.
+    A problem that belongs to none of its fields is shown at the first one.
     """
     wrong = by_field(sent.blocks, problems)
     errors = {sent.blocks[name]: text for name, text in wrong.items() if name in sent.blocks}

@@ -78,7 +78,7 @@ class Commands:
 
 
 def _missing(word: str) -> str:
-    """A sentence about a reference that leads nowhere; the word itself is not repeated."""
+    """A sentence about a reference that leads nowhere; it does not repeat the reference."""
     return USAGE if not word.strip() else "There is no such approval for you here."
 
 

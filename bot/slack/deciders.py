@@ -1,4 +1,4 @@
-"""What Slack says of those who are named to decide: whether they can, and where they are asked."""
+"""What Slack says about those who are to decide: whether they can, and where they are asked."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from bot.slack.workspace import Workspace, channel_id
 async def unseated(
     names: Iterable[str], settings: Settings, found: Workspace
 ) -> AsyncIterator[str]:
-    """Who decides and is not in a channel for approvals, whose cards come in a DM."""
+    """Who decides but is not in a channel for approvals, and so gets cards in a DM."""
     told = [each.approvers_channel for each in settings.routes.values()]
     for channel in dict.fromkeys(filter(None, (settings.approvers_channel, *told))):
         there = await found.replies.members(channel_id(channel, found.channels) or channel)
@@ -46,7 +46,7 @@ async def unable(name: str, found: Workspace) -> str:
 
 
 def _unknown(name: str, ending: Retry | Uncertain | Refused, *, kind: str) -> str:
-    """What Slack's answer to who that is amounts to."""
+    """What Slack's refusal to say who somebody is amounts to."""
     if not isinstance(ending, Refused):
         return f"Whether {name} can decide is not known: Slack does not answer now."
     if ending.of_app or ending.method:

@@ -1,4 +1,4 @@
-"""Has requests looked at again when Slack says that people may have lost the right to decide."""
+"""Makes requests due for a look when Slack says that people may have lost the right to decide."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -21,7 +21,7 @@ class Hints(Protocol):
     """The part of the index that departures need."""
 
     def approval_left(self, key: SessionKey, approval: str, at: int) -> Sequence[Command]:
-        """The commands that have it looked at, at a moment (ms), whether enough may decide."""
+        """The commands that have it checked, at a moment (ms), whether enough people may decide."""
         ...
 
     async def now(self) -> int:
@@ -60,7 +60,7 @@ class Departures:
 
 
 def departed(body: Mapping[str, Any]) -> str:
-    """The person who can never decide from now on, or the group that changed; empty for others."""
+    """The person who can no longer decide, or the group that changed; empty for other events."""
     if group := events.changed_group(body):
         return group
     person = events.changed_person(body)
@@ -71,7 +71,7 @@ def departed(body: Mapping[str, Any]) -> str:
 
 
 def standing_for(name: str, roles: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """A name and all roles that stand for it, through others as well."""
+    """A name and all roles that stand for it, directly or through other roles."""
     found = {name: None}
     while more := [r for r, names in roles.items() if r not in found and found.keys() & {*names}]:
         found |= dict.fromkeys(more)

@@ -1,4 +1,4 @@
-"""Says in the approvers' channel that the store was emptied, for nothing in a store can say so."""
+"""Says in the approvers' channel that the store was emptied, since nothing stored can say so."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from bot.turns import Thread
 
 
 async def tell(replies: Replies, channel: str, at: int) -> bool:
-    """Post that it was noticed at a moment (ms); whether it is there."""
+    """Post that this was noticed at a moment (ms); whether the message was posted."""
     noticed = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
     (message,) = answer(
         f"The memory of this bot was emptied; it was noticed on {noticed}. Requests from before are"

@@ -30,12 +30,12 @@ LOST = (
     TypeError,
     ValueError,
 )
-"""What is met where an answer got lost; the last five where it is not what Slack answers: no
-object, no text, without end."""
+"""Errors that mean that an answer got lost; the last five, that it is nothing Slack would answer:
+not an object, not a text, or endless."""
 
 Answer = Mapping[str, Any]
 Asked = Mapping[str, type]
-"""What an answer has to hold: dotted paths, and what stands there."""
+"""What an answer must contain: dotted paths, and the type of what stands there."""
 NOTHING: Asked = {}
 
 
@@ -83,20 +83,20 @@ class Refused:
 
     @property
     def gone(self) -> bool:
-        """Whether the message to change cannot be changed any more: say it in a new one."""
+        """Whether the message can no longer be changed, so that a new one has to say it."""
         return self.code in _GONE
 
     @property
     def strange(self) -> bool:
-        """Whether nobody knows for how long Slack says so: this release has never heard of it."""
+        """Whether this release has never heard of the refusal, so that it may well pass."""
         known = self.code in _OF_APP | _OF_METHOD | _GONE | _EXPIRED | _FINAL | _NO_PLACE.keys()
         return not known and not self.code.startswith(_NEVER)
 
     @property
     def of_app(self) -> bool:
-        """Whether nothing at all can be said until operators mend the token or the app.
+        """Whether nothing at all can be said until operators fix the token or the app.
 
-        Without another method than the one that posts, things can be said in another place.
+        Where only a method that does not post is refused, things can still be said elsewhere.
         """
         return self.code in _OF_APP or self.method.startswith("chat.")
 
@@ -105,7 +105,7 @@ Result = Posted | Retry | Uncertain | Refused
 
 
 class Unanswered(Exception):
-    """Slack does not say now what has to be known first; `ending` is how it was asked in vain."""
+    """Slack does not say now what has to be known first; `ending` is how the call ended."""
 
     def __init__(self, ending: Retry | Uncertain | Refused) -> None:
         super().__init__(str(ending))
@@ -228,7 +228,7 @@ async def answered(
 
 
 def ending(error: SlackApiError) -> Retry | Uncertain | Refused:
-    """What an error of Slack's means for the call that met it."""
+    """What an error from Slack means for the call that met it."""
     response = cast("Any", error.response)
     status = getattr(response, "status_code", 200)
     data = getattr(response, "data", response)

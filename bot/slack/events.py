@@ -1,4 +1,4 @@
-"""What Slack tells us of, as ours: what people write, and what changes about them; pure.
+"""What Slack tells us, in our own terms: what people write, and what changes about them; pure.
 
 What is not for us is None, empty, or an `Ignored` with a reason, never an exception: events change.
 """
@@ -11,7 +11,7 @@ from bot.slack.text import unescaped, without_mention
 from bot.turns import Thread, Turn, session_key
 
 NO_WORDS = "(They only mentioned you.)"
-"""What an agent reads of a message without a text: no model takes an empty one."""
+"""What an agent reads in place of an empty message, which no model takes."""
 
 _BY_PEOPLE = frozenset({"", "file_share", "thread_broadcast", "me_message"})
 _DIRECT = frozenset({"im", "app_home"})
@@ -61,7 +61,7 @@ def event(body: Payload, *, team: str, bot_user: str) -> Message | Joined | Igno
 
 
 def stranger(body: Payload, *, team: str, bot_user: str) -> tuple[Clicker, Place] | None:
-    """Who of another company spoke to us, in a DM or by our name, and where; None: nobody did."""
+    """Who of another company spoke to us, in a DM or by our name, and where; None if nobody did."""
     if event(body, team=team, bot_user=bot_user) != OTHER_COMPANY:
         return None
     said = _message(mapping(body.get("event")), team=team, bot_user=bot_user)
@@ -180,7 +180,7 @@ def _joined(inner: Payload, *, team: str, bot_user: str) -> Joined | Ignored:
 
 
 def _outside(inner: Payload, team: str, *, shared: bool) -> bool:
-    """Whether the author is of another company; in a shared channel also when nobody says."""
+    """Whether the author is from another company; in a shared channel also when nothing says so."""
     home = string(inner.get("user_team")) or string(inner.get("team"))
     return home != team if home else shared and bool(inner.get("user"))
 

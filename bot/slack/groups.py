@@ -1,4 +1,4 @@
-"""Who stands behind a name now: user groups are asked of Slack, roles are told by the deployment.
+"""Who stands behind a name now: Slack is asked about user groups, the deployment names roles.
 
 What Slack does not say is never guessed: whoever asks about a right then has to wait. An answer is
 remembered for a minute, for rights that were taken away must not live on.
@@ -20,7 +20,7 @@ BARRED_REMEMBERED = 600.0
 MOST = 50
 """People who are looked up before they are asked; a click looks everybody up."""
 DEPTH = 8
-"""How often a role may stand for another one."""
+"""How many roles may stand for each other in a row."""
 
 _NOBODY = frozenset({"no_such_subteam", "subteam_disabled"})
 
@@ -102,7 +102,7 @@ class Groups:
         return None if found is None or held is None else replace(found, names=held)
 
     async def able(self, names: Iterable[str], most: int) -> Mapping[str, frozenset[str]] | None:
-        """Who behind each name may decide now, so many of each at the most.
+        """Who behind each name may decide now, at most so many for each.
 
         None when Slack does not say. Nobody is looked up beyond those.
         """
@@ -122,7 +122,7 @@ class Groups:
         return dict(zip(known, found, strict=True))
 
     async def inside(self, channel: str) -> frozenset[str] | None:
-        """Who is in a channel, as far as we may know: nobody where Slack never says it.
+        """Who is in a channel, as far as we may know; nobody where Slack will never say.
 
         None when Slack may say it in a moment.
         """
@@ -139,7 +139,7 @@ class Groups:
             return frozenset(self._known[channel][1])
 
     async def _barred(self, people: Iterable[str]) -> frozenset[str]:
-        """Who of these can never decide, as far as Slack says."""
+        """Those of these people who can never decide, as far as Slack says."""
         named = list(dict.fromkeys(people))
         found = await asyncio.gather(*(self._people.person(each) for each in named))
         return frozenset(p.id for p in found if p is not None and p.barred)
@@ -157,7 +157,7 @@ class Groups:
         return frozenset(found)
 
     def forget(self, name: str) -> None:
-        """Ask anew next time: Slack said that the person or the group changed."""
+        """Ask anew next time, since Slack said that the person or the group changed."""
         self._known.pop(name, None)
         self._looked = None
 

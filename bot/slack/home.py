@@ -67,12 +67,12 @@ class Homes:
             logs.warning("store.unavailable", error=raised)
 
     def note(self, approval: Approval) -> None:
-        """An approval is new (and listed), or has changed: those whom it concerns see it soon."""
+        """Note an approval that is new or has changed: those whom it concerns will see it soon."""
         self._noted[approval.session, approval.id] = approval
         self._work()
 
     def changed(self, person: str) -> None:
-        """Somebody has done something: what they look at says so, soon."""
+        """Note that somebody has done something: their Home will show it soon."""
         self._people.add(person)
         self._work()
 
@@ -94,7 +94,7 @@ class Homes:
             self._working = asyncio.create_task(self._catch_up())
 
     async def _catch_up(self) -> None:
-        """List what was noted, and show it to those who look; many changes are shown as one."""
+        """List what was noted and show it in people's Homes; many changes are shown as one."""
         while self._noted or self._people:
             noted, self._noted = list(self._noted.values()), {}
             people, self._people = self._people, set()

@@ -171,7 +171,7 @@ class Listeners:
         return _ok({"response_type": "ephemeral", "text": NO_COMMAND})
 
     async def on_shortcut(self, body: Payload) -> BoltResponse:
-        """Answer a shortcut that is not ours any more."""
+        """Answer a shortcut that is no longer ours."""
         by = payloads.clicker(body)
         if by:
             logs.warning("click.unknown", action=body.get("callback_id"), person=by.id)
@@ -200,7 +200,7 @@ class Listeners:
             await each.take(body)
 
     def _open_home(self, body: Payload) -> None:
-        """Somebody opened their Home."""
+        """Show somebody their Home, which they opened."""
         if self._homes and (person := events.home_opened(body)):
             self._clicks.later(self._homes.opened(person))
 
@@ -213,7 +213,7 @@ class Listeners:
             return BoltResponse(status=503, body="")
 
     def _forget(self, body: Payload) -> None:
-        """Somebody's account or a user group changed: look them up anew at the next click."""
+        """Forget a person or a user group that changed: they are looked up at the next click."""
         person, group = events.changed_person(body), events.changed_group(body)
         if person:
             self._people.forget(person)
@@ -222,7 +222,7 @@ class Listeners:
 
 
 def _authorize(identity: Identity) -> Callable[[], Awaitable[AuthorizeResult]]:
-    """One workspace and one token: no call of Slack's stands between a click and its answer."""
+    """Authorize without asking Slack: one workspace, one token, and no call before an answer."""
     ours = AuthorizeResult(
         enterprise_id=None,
         team_id=identity.team,
@@ -237,7 +237,7 @@ def _authorize(identity: Identity) -> Callable[[], Awaitable[AuthorizeResult]]:
 
 
 def _without_token(client: AsyncWebClient) -> AsyncWebClient:
-    """The same client for Bolt, which asks Slack who it is when it is given a token."""
+    """A copy of the client without its token, with which Bolt would ask Slack who it is."""
     return AsyncWebClient(
         base_url=client.base_url, session=client.session, retry_handlers=client.retry_handlers
     )

@@ -1,7 +1,7 @@
 """What people write: routed, and put into their session's inbox before Slack hears 200.
 
-Slack may bring an answer in a thread before the mention that began it. So what is said in a thread
-that is not known is set aside for as long as a mention may still come, and follows it then.
+Slack may bring an answer in a thread before the mention that began the thread. So what is said in
+an unknown thread is set aside for as long as a mention may still come, and then follows it.
 """
 
 import json
@@ -91,7 +91,7 @@ class Messages:
                 await self._ingest(key, _entry(said))
 
     async def _follow(self, key: SessionKey, entry: Entry, *, ts: str) -> None:
-        """Store an answer in a thread of ours; one in a thread of nobody's waits for a mention."""
+        """Store an answer in a thread of ours; one in nobody's thread yet waits for a mention."""
         if await self._ingest(key, entry, only_existing=True) == "missing":
             await self._doorbell.set_aside(key, json.dumps([entry.id, entry.body]), ts=ts)
             # The mention may have been stored between the two: then it found nothing set aside.

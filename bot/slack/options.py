@@ -1,4 +1,4 @@
-"""What the option of a select stands for: its value is a text, a member of an enum is JSON."""
+"""What the options of a select stand for: their values are texts, members of an enum any JSON."""
 
 import json
 import re

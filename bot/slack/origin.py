@@ -23,14 +23,14 @@ def misfit(body: Payload, identity: Identity) -> str:
 
 
 def _of_app(body: Payload, identity: Identity) -> list[str]:
-    """What names another app; without a name for ours only that they differ is seen."""
+    """The field that names another app; while ours is unknown, one that differs from another."""
     named = _named(body, "api_app_id", "view.app_id", "message.app_id")
     app = identity.app or next(iter(named.values()), None)
     return [path for path, found in named.items() if found != app]
 
 
 def _of_team(body: Payload, identity: Identity) -> list[str]:
-    """What names another workspace or enterprise; an app of a whole enterprise has no `team`."""
+    """The field with another workspace or enterprise; an enterprise's own app has no `team`."""
     named = _named(body, "team", "team.id", "view.app_installed_team_id")
     if named.pop("team", "") is None and body.get("is_enterprise_install") is not True:
         return ["team"]

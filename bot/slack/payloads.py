@@ -1,4 +1,4 @@
-"""What people press, send and type as a command, as ours; pure.
+"""What people press, send and type as a command, in our own terms; pure.
 
 Who acted is read from the verified payload's own `user`, never from what a library guesses. What
 is not for us is None or an `Ignored` with a reason, never an exception: payloads change.
@@ -125,7 +125,7 @@ def _modal(view: Payload) -> str:
 
 
 def _card(container: Payload) -> str:
-    """The place of the message that was clicked; what only one person sees has none."""
+    """The place of the message that was clicked; one that only one person sees has none."""
     channel, ts = string(container.get("channel_id")), string(container.get("message_ts"))
     return str(Spot(channel, ts)) if channel and ts and not container.get("is_ephemeral") else ""
 
@@ -234,7 +234,7 @@ def _option(chosen: object) -> JsonValue:
 
 
 def _moment(seconds: object) -> JsonValue:
-    """A picked date and time as ISO 8601 in UTC; None for what is none."""
+    """A picked date and time as ISO 8601 in UTC; None for anything else."""
     if not isinstance(seconds, int) or not 0 <= seconds < _YEAR_10000:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -11,7 +11,7 @@ from bot.slack.replies import Replies
 REMEMBERED = 60.0
 """Seconds until a person is asked for again: rights that were taken away must not live on."""
 NOBODY = frozenset({"user_not_found", "user_not_visible"})
-"""What Slack says of who is not, or not any more, among those we can see."""
+"""Slack's codes for somebody who is not, or no longer, among those we can see."""
 FORGET_ALL_AT = 5_000
 NAME_LIMIT = 80
 
@@ -39,7 +39,7 @@ class People:
         self._names: dict[str, str] = {}
 
     def name(self, id: str) -> str:  # noqa: A002
-        """What somebody was called when last asked for; the id when nobody asked."""
+        """What somebody was called when last looked up; the id if they never were."""
         return self._names.get(id) or id
 
     async def person(self, id: str) -> Person | None:  # noqa: A002
@@ -70,7 +70,7 @@ class People:
         return person
 
     def forget(self, id: str) -> None:  # noqa: A002
-        """Ask anew next time: Slack said that the person changed."""
+        """Ask anew next time, since Slack said that the person changed."""
         self._known.pop(id, None)
 
 

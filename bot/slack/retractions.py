@@ -1,4 +1,4 @@
-"""What becomes of requests when the message that began them is deleted or changed by its author."""
+"""What becomes of requests when the author deletes or edits the message that began them."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from bot.turns import Ring, Thread, session_key
 
 
 class Retractions:
-    """Withdraws what a deleted message asked for; of a changed one tells those who are asked.
+    """Withdraws what a deleted message asked for; tells those who are asked of an edited one.
 
     That a message is deleted is noted first: what its turn has yet to ask is withdrawn when it is
     asked (see the secretary). `ring` makes a session due, `agents` are the names of all, `team` is
@@ -64,7 +64,7 @@ class Retractions:
                 await self._changed(key, approval, at=found.at, head=view.audit_head)
 
     async def _changed(self, key: SessionKey, approval: Approval, *, at: str, head: str) -> None:
-        """Owe the line under each card once; who was faster than this changed the card as well."""
+        """Owe the line under each card, once; whoever was faster has changed the card as well."""
         noted = approval.model_copy(update={"rev": approval.rev + 1})
         told = posts.edited(approval, at=at)
         change = Decide(record=noted.record(), posts=told, audit_head=head, index=self._ring(key))

@@ -1,4 +1,4 @@
-"""What people of other companies hear when they speak to us: a sentence, now and then."""
+"""What people of other companies hear when they speak to us: one sentence, not too often."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ SENTENCE = (
     "I only answer people of the company that runs me. One of them can ask me on your behalf."
 )
 AGAIN = 3600.0
-"""Seconds until somebody hears it again in the same channel."""
+"""Seconds before somebody is told again in the same channel."""
 MOST = 1_000
 """People and channels that are remembered; the oldest are forgotten."""
 

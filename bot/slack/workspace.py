@@ -25,7 +25,7 @@ from bot.slack.replies import Replies, web_client
 Found = TypeVar("Found")
 
 WAIT = 30.0
-"""Seconds in which Slack may come to answer."""
+"""Seconds that Slack is given to answer."""
 
 _IDENTITY = ("team_id", "user_id", "bot_id")
 
@@ -128,7 +128,7 @@ def channel_id(name: str | None, channels: Mapping[str, str]) -> str | None:
 
 
 def missing(settings: Settings, channels: Mapping[str, str]) -> Iterator[str]:
-    """Some sentences about each channel that the settings give by `#name` and that is not there.
+    """Sentences about the channels that the settings give by `#name` and that are not there.
 
     It may have been archived or renamed since, so that is no reason not to start.
     """
@@ -201,7 +201,7 @@ async def _patiently(
     *,
     wait: float,
 ) -> Found | Refused:
-    """What Slack says in the end; raises SlackUnavailable after so many seconds of silence."""
+    """What Slack says in the end; raises SlackUnavailable after too many seconds of silence."""
     attempts = AsyncRetrying(
         stop=stop_before_delay(wait),
         wait=_pause,
@@ -219,7 +219,7 @@ async def _patiently(
 
 
 def _pause(state: RetryCallState) -> float:
-    """Seconds to wait: as many as Slack asks for, else a little longer each time."""
+    """Seconds to wait: as many as Slack asks for, or a few more each time."""
     found = state.outcome.result() if state.outcome else None
     asked = found.after_s if isinstance(found, Retry) else 0.0
     return max(asked, wait_exponential(multiplier=0.2, max=5)(state))
