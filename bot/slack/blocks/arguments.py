@@ -1,4 +1,4 @@
-"""What people decide about: cut to what a card has room for, and whole, in pages.
+"""What people decide about: cut to the room on a card, and whole, in pages.
 
 Both are made of the same parts, so that nothing a card tells is missing where all can be read. The
 name of each argument is bold and its value is not, or stands in a box of its own: no text inside a
@@ -47,7 +47,7 @@ HINT_LIMIT = 1_000
 CHANGES_LIMIT = 1_500
 CONDITIONS_LIMIT = 1_500
 PAGE = 18_000
-"""Characters of one page: a view may take 250 kB, and a character may take twelve bytes."""
+"""Characters of one page: a view may have 250 kB, and one character may take twelve bytes."""
 PIECE = 2_500
 PARTS = 40
 """Parts of one block, and blocks of one page."""
@@ -83,14 +83,14 @@ def _cut(shown: Sequence[Argument], *, room: int) -> list[tuple[str, str]]:
 
 
 def _parts(each: Argument, name: str, value: str) -> list[Block]:
-    """The parts of a block that show an argument, by as much as is shown of its name and value."""
+    """The parts of a block that show as much of an argument's name and value as given."""
     title = replace(each, name=name).title
     return named(title, value, boxed=each.long, instead=each.instead)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """Everything of a call that people decide about, made safe to read; nothing of it is cut.
+    """All of a call that people decide about, made safe to read; nothing is cut.
 
     `hint` is the tool's own question, empty where it says nothing that the rest does not.
     """
@@ -115,7 +115,7 @@ class Told:
 
 
 def told(approval: Approval) -> Told:
-    """What there is to read of a call."""
+    """All there is to read about a call."""
     texts = [concealed(approval, each) for each in (approval.tool, _question(approval))]
     texts += [difference(approval, each) for each in approval.changes]
     safe = [visible(each) for each in texts]
@@ -147,7 +147,7 @@ def arguments(approval: Approval) -> list[Argument]:
 
 
 def _filled(approval: Approval, name: str) -> tuple[str, ...]:
-    """What of an argument the model left out, by its path inside it; not of one that is secret."""
+    """The paths inside an argument that the model left out; none for a secret one."""
     if name in approval.secrets:
         return ()
     inside = f"{name}."
@@ -202,19 +202,19 @@ def summary(approval: Approval) -> Block:
 
 
 def _question(approval: Approval) -> str:
-    """The tool's own question; the runtime's usual one says nothing that the card does not."""
+    """The tool's own question; empty for the runtime's usual one, which adds nothing here."""
     hint = approval.hint.strip()
     return "" if hint == f"May {approval.tool} run with these arguments?" else hint
 
 
 def asked_by(told: Told, approval: Approval, *, more: str = "") -> Block:
-    """What is asked, and by whom: all that a glance takes in."""
+    """What is asked, and by whom: all that fits into a glance."""
     who = (said(", asked by "), user(approval.requester), said(more))
     return rich(section(said(told.heading, bold=True), *who))
 
 
 def shortly(told: Told, approval: Approval) -> list[Block]:
-    """As much of it as a card has room for."""
+    """As much of a call as a card has room for."""
     blocks: list[Block] = []
     if told.changes:
         blocks.append(paragraph(f"{CHANGED}\n{cut(told.changes, CHANGES_LIMIT)}"))
@@ -229,7 +229,7 @@ def shortly(told: Told, approval: Approval) -> list[Block]:
 
 
 def pages(told: Told, approval: Approval) -> list[list[Block]]:
-    """All of it, as the blocks of one page after the other."""
+    """All of a call, as the blocks of one page after another."""
     found: list[list[Block]] = [[]]
     room = PAGE
     for block, size in _blocks(told, approval):
@@ -242,7 +242,7 @@ def pages(told: Told, approval: Approval) -> list[list[Block]]:
 
 
 def warnings(told: Told) -> list[Block]:
-    """What to know about how all of it is shown."""
+    """Warnings about how a call is shown."""
     found = [small(f":warning: {DECEIVING}")] if told.deceiving else []
     return found + ([small(f":lock: {MASKED}")] if told.masked else [])
 

@@ -78,12 +78,12 @@ def card(
 
 
 def shows_all(approval: Approval) -> bool:
-    """Whether the card has all of what is decided about, so that it can be approved there."""
+    """Whether the card shows all that is decided about, so that it can be approved there."""
     return told(approval).fits
 
 
 def withheld(approval: Approval, *, now: int, again: Again | None = None) -> Rendered:
-    """The card for a channel that other companies see: what it is about is behind a button.
+    """The card for a channel that other companies see: the details are behind a button.
 
     `again` is as for `outcome`.
     """
@@ -104,14 +104,14 @@ def withheld(approval: Approval, *, now: int, again: Again | None = None) -> Ren
 
 
 def around(approval: Approval, kin: Kin) -> list[Block]:
-    """What a card tells besides the call: how it stands among others, and who may decide it."""
+    """What a card says besides the call: how it relates to others, and who may decide it."""
     is_open = approval.status == "pending"
     terms = [small(_terms(approval)), *_so_far(approval), *_unsaved(approval)] if is_open else []
     return [*_beside(approval, kin, is_open=is_open), *terms]
 
 
 def _beside(approval: Approval, kin: Kin, *, is_open: bool) -> list[Block]:
-    """What there is to know of the rest of the conversation: tries, likes and talk."""
+    """What to know about the rest of the conversation: other tries, similar calls, new messages."""
     blocks: list[Block] = []
     if kin.failed:
         blocks.append(attempt(kin.attempt, kin.failed, kin.corrected, policy=approval.policy))
@@ -169,7 +169,7 @@ def _closed(approval: Approval, ending: str, result: str) -> list[Block]:
 
 
 def _so_far(approval: Approval) -> list[Block]:
-    """What those said who voted already: why not, and the values that they entered."""
+    """What those who voted already said: why they are against it, and the values they entered."""
     if approval.payload_schema is None:
         return reasons(approval)
     agreed = approving(approval.votes)
@@ -198,7 +198,7 @@ def _terms(approval: Approval) -> str:
 
 
 def _unsaved(approval: Approval) -> list[Block]:
-    """That the store may forget what is asked here."""
+    """The warning that the store may forget what is asked here."""
     return [small(UNSAVED)] if approval.unsaved else []
 
 

@@ -12,7 +12,7 @@ from bot.secrets import MASK, masked, named_secrets
 HIDDEN = "••••••"
 """What stands for the value of a secret argument."""
 SHORTEST, LONG_ENOUGH = 3, 8
-"""Characters of a secret that is hidden in texts at all, and inside other words as well."""
+"""Characters from which on a secret is hidden in texts, and also inside other words."""
 
 
 class Call(Protocol):
@@ -35,7 +35,7 @@ def concealed(call: Call, text: str) -> str:
 
 
 def difference(call: Call, line: str) -> str:
-    """The same of a line such as `to: was "A", is now "B"`, where the name before it counts too."""
+    """A line such as `to: was "A", is now "B"` without secrets; the name before it counts too."""
     name, colon, told = line.partition(": ")
     was = "was " * told.startswith("was ")
     values = masked(told.removeprefix("was "), by=MASK, name=name)

@@ -1,4 +1,4 @@
-"""What a message says first that is not where it belongs."""
+"""What is said first by a message that is not where it belongs."""
 
 import re
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ BESIDE = 30
 
 
 def agreed_on(approval: Approval) -> list[Block]:
-    """What a call was approved with, where that was asked for."""
+    """The values that a call was approved with, where some were asked for."""
     if not approval.decided_by or approval.status in ("rejected", "cancelled", "expired"):
         return []
     return filled(approval, approval.payload)
@@ -30,7 +30,7 @@ def agreed_on(approval: Approval) -> list[Block]:
 def filled(
     approval: Approval, payload: Mapping[str, JsonValue] | None, *, by: str = ""
 ) -> list[Block]:
-    """What was filled in, in the order in which it was asked for. `by` is who did."""
+    """The values filled in, in the order in which they were asked for; `by` is who did it."""
     left = dict(payload or {})
     told = [_entry(field, left.pop(field.name)) for field in fields(approval) if field.name in left]
     told += [argument(cut(name, NAME_LIMIT), value) for name, value in left.items()]
@@ -38,7 +38,7 @@ def filled(
 
 
 def entered(entries: Sequence[Argument], *, by: str = "") -> Block:
-    """All values, a line each; what does not fit is counted. `by` is who entered them."""
+    """The values, a line each; those without room are counted. `by` is who entered them."""
     head = [user(by), said(" entered: ")] if by else [said("Entered: ")]
     found, room = [section(*head)], ALL_LIMIT
     for place, entry in enumerate(entries):
@@ -57,7 +57,7 @@ def entered(entries: Sequence[Argument], *, by: str = "") -> Block:
 
 
 def _entry(field: Field, value: JsonValue) -> Argument:
-    """What one field was filled in with; a secret is one by its name or by its label."""
+    """The value of one field; it is secret if its name or its label says so."""
     entry = argument(field.title, covered(value, by=MASK, name=field.name))
     return replace(entry, instead=_people(field.schema, value) or entry.instead)
 

@@ -50,7 +50,7 @@ class Field:
     alone: Schema
 
     def taken(self, value: JsonValue) -> JsonValue:
-        """What an answer makes of a value; raises PayloadError."""
+        """The value as an answer would store it; raises PayloadError."""
         return check_payload(self.alone, {self.name: value}).get(self.name)
 
 
@@ -106,9 +106,9 @@ def _title(name: str, about: object) -> str:
 
 
 def by_field(names: Collection[str], wrong: Mapping[str, str]) -> Mapping[str, str]:
-    """What is wrong, by the field it is wrong in, out of what is wrong in its parts as well.
+    """Problems by field; those in parts of a field are told with it.
 
-    What is in no field stays under the name it has.
+    A problem that belongs to no field stays under its own name.
     """
     found: dict[str, list[str]] = {}
     for place, text in wrong.items():
@@ -142,7 +142,7 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 
 
 def _inner(schema: Schema, root: Schema) -> Schema | None:
-    """The schema that a reference or a choice with only one real alternative stands for."""
+    """The schema behind a reference, or behind a choice with only one real alternative."""
     reference = schema.get("$ref")
     if isinstance(reference, str):
         return mapping(mapping(root.get("$defs")).get(reference.rpartition("/")[2]))

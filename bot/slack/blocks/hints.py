@@ -41,7 +41,7 @@ def takes_lines(schema: Schema) -> bool:
 
 
 def _form(schema: Schema) -> str:
-    """How a value that has parts is typed."""
+    """How to type a value that has parts."""
     if takes_lines(schema):
         return "One in each line."
     if schema.get("type") == "array":
@@ -50,7 +50,7 @@ def _form(schema: Schema) -> str:
 
 
 def _keys(schema: Schema) -> str:
-    """The keys of an object, and what they are where somebody leaves them out."""
+    """The keys of an object, with their defaults."""
     about = cast("Mapping[str, Schema]", schema.get("properties") or {})
     told = [
         f"{name} ({json.dumps(each['default'], ensure_ascii=False)} if left out)"
@@ -76,7 +76,7 @@ def _one_of(choices: Sequence[JsonValue]) -> str:
 
 
 def _rules(schema: Schema) -> Iterator[str]:
-    """What a value has to be like, a sentence each."""
+    """The rules for a value, a sentence each."""
     yield _between(*(_limit(schema, end) for end in ("inimum", "aximum")))
     for least, most, unit in _COUNTED:
         yield _counted(schema.get(least), schema.get(most), unit=unit)
@@ -87,7 +87,7 @@ def _rules(schema: Schema) -> Iterator[str]:
 
 
 def _limit(schema: Schema, end: str) -> tuple[object, bool] | None:
-    """The least or the most that a field takes, and whether that itself is taken."""
+    """The least or greatest value that a field takes, and whether that value itself is taken."""
     for name, within in ((f"m{end}", True), (f"exclusiveM{end}", False)):
         for key in (name, f"format{name[:1].upper()}{name[1:]}"):
             if key in schema:
@@ -104,7 +104,7 @@ def _between(low: tuple[object, bool] | None, high: tuple[object, bool] | None) 
 
 
 def _counted(least: object, most: object, *, unit: str) -> str:
-    """How many characters or entries there have to be; that there has to be any goes unsaid."""
+    """How many characters or entries there must be; a mere "at least one" goes unsaid."""
     low = least if isinstance(least, int) and least > 1 else None
     high = most if isinstance(most, int) else None
     if low is None and high is None:

@@ -28,7 +28,7 @@ EXACT, PLACES = 10**15, 6
 LINE = 200
 """Characters beyond which a text gets several lines."""
 EMPTY: tuple[JsonValue, ...] = (None, "", [], {})
-"""Values that an input without any shows as they are."""
+"""Values that an empty input stands for."""
 
 
 def inputs(approval: Approval, *, modal: bool = False) -> list[Block]:
@@ -63,13 +63,13 @@ def _input(field: Field, *, block_id: str, modal: bool) -> Block:
 
 
 def _may_be_shown(field: Field) -> bool:
-    """Whether nothing of what it begins with looks like a secret, by its name or its label."""
+    """Whether an initial value may be shown: nothing in it looks secret, also by name or label."""
     names = (field.name, field.title)
     return all(covered(field.initial, name=name) == field.initial for name in names)
 
 
 def _choices(schema: Schema) -> Sequence[JsonValue]:
-    """The members of what could be no select."""
+    """The choices of a field that cannot be a select."""
     return _members(schema) or _members(mapping(schema.get("items")))
 
 
@@ -131,7 +131,7 @@ def _person(initial: JsonValue) -> str | None:
 
 
 def _people(initial: JsonValue) -> JsonValue:
-    """The ids a list begins with; nothing when one of them is no id."""
+    """The ids that a list begins with; none if any of them is not an id."""
     return initial if isinstance(initial, list) and initial and all(map(_person, initial)) else None
 
 
@@ -159,9 +159,9 @@ def _digits(value: object) -> str:
 
 
 def _written(field: Field, text: str) -> str:
-    """How a value stands in an input: read again it is the same. Empty where there is no way.
+    """A value as text for an input, which reads back as the same value; empty if there is none.
 
-    A number that some would read as thousands has a zero more.
+    A number that some would read as thousands gets one more zero.
     """
     ways = [text, f"{text}0"] if _is_number(field.schema) else [text]
     return next((way for way in ways if text and _comes_back(field, way)), "")
@@ -172,9 +172,9 @@ def _is_number(schema: Schema) -> bool:
 
 
 def _comes_back(field: Field, way: JsonValue) -> bool:
-    """Whether an answer of this would be what the field begins with.
+    """Whether this text, sent as it is, would give the value that the field begins with.
 
-    What no answer may be is shown as it is: it is the person's to correct.
+    A value that no answer may have is shown as it is, for the person to correct.
     """
     begins: Sequence[JsonValue] = [field.initial]
     if isinstance(field.initial, str) and _is_number(field.schema):
@@ -187,7 +187,7 @@ def _comes_back(field: Field, way: JsonValue) -> bool:
 
 
 def _answer(field: Field, value: JsonValue) -> JsonValue:
-    """What an answer makes of a value; None where it would be refused."""
+    """The value as an answer would store it; None where it would be refused."""
     try:
         return field.taken(value)
     except PayloadError:
@@ -249,7 +249,7 @@ def _is_yes_no(schema: Schema) -> bool:
 
 
 def _offers(members: Sequence[JsonValue]) -> bool:
-    """Whether a select can offer these: not too many, each short, each told apart from others."""
+    """Whether a select can offer these: not too many, all short, and all different."""
     values = [option_value(member) for member in members]
     words = [_word(member) for member in members]
     return (

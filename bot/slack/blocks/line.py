@@ -1,4 +1,4 @@
-"""The line under a request: who was asked, and then what became of it."""
+"""The line under a request: who was asked, and later what became of it."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -65,7 +65,7 @@ def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str]
 
 
 def _reminder(approval: Approval, until: str) -> str:
-    """That it still waits, for those who are told about it."""
+    """The reminder that a request still waits, for those who are told about it."""
     people = mentions(waited_for(approval)) if waited_for(approval) else ""
     if differ(approval) and not once_more(approval):
         count = total(approval.policy, leading(approval))
@@ -124,7 +124,7 @@ def asked(
 
 
 def _whom(approval: Approval, name: Callable[[str], str]) -> tuple[str, str]:
-    """Who was asked, in plain text, and what is left of it in mrkdwn where a name is not known."""
+    """Who was asked, in plain text; and in mrkdwn the rest, where a name is not known."""
     verb = "Asked"
     if approval.unknown:
         verb = "It was interrupted. Asked whether it happened:"
@@ -141,7 +141,7 @@ def _whom(approval: Approval, name: Callable[[str], str]) -> tuple[str, str]:
 
 
 def _has_name(each: str, name: Callable[[str], str]) -> bool:
-    """Whether it can be told without a mention who this is."""
+    """Whether somebody can be named without a mention."""
     return not mention(name(each)).startswith("<")
 
 

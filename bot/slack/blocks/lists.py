@@ -37,7 +37,7 @@ def home_view(inbox: Inbox) -> Block:
 
 
 def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Block]:
-    """The three lists of an inbox, so many of `each`; `where` says where the others are."""
+    """The three lists of an inbox, at most `each` long; `where` says where the others are."""
     lists = (
         ("Waits for you", inbox.waiting, SHOW, WAITING),
         ("Asked by you", inbox.asked, WITHDRAW, ASKED),

@@ -13,7 +13,7 @@ from bot.slack.text import cut, visible
 NAMES_LIMIT = 10
 LINE_LIMIT = 1_000
 EACH_LIMIT, BEFORE = 60, 20
-"""Characters of a value that differs, and how many of them are the same still."""
+"""Characters shown of a value that differs, and how many of them before the difference."""
 UNTOLD = "somebody who is not mentioned here"
 _STANDS: Mapping[str, str] = MappingProxyType(
     {
@@ -57,7 +57,7 @@ def alike(
 
 
 def attempt(number: int, failed: Approval, corrected: Sequence[str], *, policy: Policy) -> Block:
-    """The line about which try of a call that failed this is, and which arguments changed."""
+    """The line that says which attempt at a failed call this is, and which arguments changed."""
     changed = f"changed: {_listed(corrected)}" if corrected else "nothing changed"
     by = f", approved by {_whom(failed.decided_by, policy)}," if failed.decided_by else ""
     told = f"Attempt {number - 1}{by} failed: `{failed.reference}`"
@@ -73,7 +73,7 @@ def _whom(person: str, policy: Policy) -> str:
 def _apart(
     apart: Sequence[tuple[str, str]], here: Mapping[str, str], there: Mapping[str, str]
 ) -> str:
-    """Which arguments differ, in what, and how they stand in both."""
+    """Which arguments differ, how, and what they are in both."""
     names = [name for name, _ in apart]
     forms = dict.fromkeys(form for _, form in apart if form)
     shown = [name for name in names[:NAMES_LIMIT] if name in here and name in there]
@@ -84,7 +84,7 @@ def _apart(
 
 
 def _pair(one: str, other: str) -> str:
-    """Two values where they begin to differ; empty if what is told of them does not."""
+    """Two values from where they begin to differ; empty if the shown parts do not differ."""
     lines = [" ".join(each.split()) for each in (one, other)]
     if lines[0] == lines[1]:
         lines = [json.dumps(each, ensure_ascii=False) for each in (one, other)]
@@ -95,7 +95,7 @@ def _pair(one: str, other: str) -> str:
 
 
 def _around(line: str, begin: int) -> str:
-    """A part of a line, with what came before and what comes after as dots."""
+    """A part of a line, with dots for what comes before and after it."""
     if len(line) <= EACH_LIMIT:
         return line
     end = begin + EACH_LIMIT

@@ -23,7 +23,7 @@ BLOCK_LIMIT = 3_000
 _PERSON = re.compile(r"[UW][A-Z0-9]+")
 _GROUP = re.compile(r"S[A-Z0-9]+")
 _LIVE = re.compile(r"<@([UW]\w+)>|<!subteam\^(S\w+)>|<!date\^(\d+)\^([^|>]+)\|([^>]*)>")
-"""What our own text has that is more than letters; what others wrote is escaped in it."""
+"""The markup in our own text; whatever others wrote is escaped in it."""
 _MENTIONED = 20
 
 
@@ -40,7 +40,7 @@ class Rendered:
 
 
 def shortened(message: Rendered) -> Rendered:
-    """The message with nothing but its text and its buttons, should Slack refuse it.
+    """The message with nothing but its text and buttons, for when Slack refuses the whole.
 
     What it was about is not all in its text, so it is approved where all of it can be read.
     """
@@ -50,7 +50,7 @@ def shortened(message: Rendered) -> Rendered:
 
 
 def _as_said(text: str) -> Block:
-    """A message's text as a block: mentions and dates are what they are, all else is letters."""
+    """A message's text as a block: mentions and dates stay live, all else is plain text."""
     pieces: list[Block] = []
     last = 0
     for found in _LIVE.finditer(text):
@@ -148,17 +148,17 @@ def mention(name: str) -> str:
 
 
 def mentions(names: Sequence[str]) -> str:
-    """Some people in one phrase, for mrkdwn; beyond twenty only how many more."""
+    """Some people in one phrase, for mrkdwn; beyond twenty only their number."""
     return _phrase(called(names))
 
 
 def listed(words: Sequence[str]) -> str:
-    """Some names in one phrase; beyond twenty only how many more."""
+    """Some names in one phrase; beyond twenty only their number."""
     return _phrase(_some(words))
 
 
 def quietly(names: Sequence[str], told: Sequence[str] | None) -> str:
-    """The same as mentions, of whom only those who are `told` are mentioned."""
+    """People in one phrase, of whom only those who are `told` are mentioned."""
     return _phrase(called(names, told))
 
 
@@ -180,7 +180,7 @@ def called(names: Sequence[str], told: Sequence[str] | None = None) -> list[str]
 
 
 def _some(words: Sequence[str]) -> list[str]:
-    """As many words as one phrase has room for; of the others how many they are."""
+    """As many words as one phrase has room for, and the number of the others."""
     more = len(words) - _MENTIONED
     return [*words[:_MENTIONED], *([f"{more} more"] if more > 0 else [])]
 

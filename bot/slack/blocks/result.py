@@ -1,4 +1,4 @@
-"""What a call brought, in one line of words: nothing is said of what is not there."""
+"""What came of a call, in one line of words; values that are missing go unmentioned."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ EACH_LIMIT = 300
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
 
 Hide = Callable[[str], str]
-"""A text without what is secret in it, which is looked for before anything is cut."""
+"""Hides what is secret in a text; applied before anything is cut."""
 
 
 def brought(events: Sequence[Event], approval: Approval) -> str:
@@ -51,7 +51,7 @@ def _told(fields: Mapping[str, JsonValue], hide: Hide) -> str:
 
 
 def _pairs(fields: Mapping[str, JsonValue], hide: Hide) -> list[tuple[str, str]]:
-    """The names of those that have a value, and the value in words."""
+    """The names that have a value, each with the value in words."""
     found = [(name, value, _word(value, hide)) for name, value in fields.items()]
     return [
         (name, word if isinstance(value, bool) else hide(word))

@@ -1,4 +1,4 @@
-"""How many of whom have to agree, and who did so far: the same on cards and in lists."""
+"""How many of whom have to agree, and who has so far: the same on cards and in lists."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ ENOUGH = "which is enough by now, but was not at the time: somebody has to appro
 
 
 def takes(approval: Approval) -> str:
-    """Both in mrkdwn; empty where it is any one of those asked."""
+    """Both, in mrkdwn; empty where any one of those asked will do."""
     policy = approval.policy
     told = demands(policy, partial(called, told=policy.notified))
     if not told:

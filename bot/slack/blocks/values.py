@@ -20,7 +20,7 @@ from bot.slack.text import cut, titled, visible
 EXACT = 2**53
 """Below this a float without a fraction is the same number as an int."""
 DIGITS = 15
-"""So many digits of a float are always those that somebody wrote; more come from computing."""
+"""Up to so many digits of a float are as somebody wrote them; more come from computing."""
 NUMBER_LIMIT = 40
 FILLED_LIMIT = 200
 LINE = 80
@@ -64,7 +64,7 @@ class Argument:
 def argument(
     name: str, value: JsonValue, *, default: bool = False, filled: tuple[str, ...] = ()
 ) -> Argument:
-    """One argument of a call, or one thing that it depends on, or one that was entered."""
+    """A value for people to read: an argument, something a call depends on, or an entry."""
     shown_name, odd_name = visible(name)
     safe = covered(value, by=MASK, name=name)
     shown, odd = visible(words(safe))
@@ -113,7 +113,7 @@ def words(value: JsonValue) -> str:
 
 
 def number(value: float) -> str:
-    """A number digit by digit, as it is; only one of very many digits has a power of ten."""
+    """A number in full, digit by digit; only one with very many digits has a power of ten."""
     if isinstance(value, int):
         return str(value)
     if value.is_integer() and abs(value) < EXACT and str(value) != "-0.0":
@@ -134,7 +134,7 @@ def _computed(value: float) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as it is; one that reads like another value, or begins with a blank, is quoted."""
+    """A text as it is, in quotes if it reads like another value or begins with a blank."""
     if not text:
         return EMPTY
     edges = not text.strip() or ("\n" not in text and text != text.strip())
@@ -155,20 +155,20 @@ def _several(value: dict[str, JsonValue] | list[JsonValue]) -> str:
 
 
 def _member(value: JsonValue) -> str:
-    """One of several in a line: what would look like two of them is quoted."""
+    """One of several values in a line, in quotes if it would look like two of them."""
     if isinstance(value, str) and re.search(r"[,\n]", value):
         return json.dumps(value, ensure_ascii=False)
     return words(value)
 
 
 def _within_a_line(value: str) -> str:
-    """A value among others: what would look like the name of another one is quoted."""
+    """A value among others, in quotes if it would look like the name of another one."""
     line = " ".join(cut(value, 150).split())
     return json.dumps(line, ensure_ascii=False) if _LIKE_A_PAIR.search(line) else line
 
 
 def _json(value: JsonValue, *, before: str = "") -> str:
-    """What has parts, as indented JSON; its numbers as they are written elsewhere."""
+    """A value with parts as indented JSON, its numbers written as everywhere else."""
     inner = f"{before}  "
     match value:
         case dict() if value:

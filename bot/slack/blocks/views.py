@@ -49,7 +49,7 @@ def form_view(approval: Approval, click: Click) -> Block:
 
 
 def everything_view(approval: Approval, click: Click, *, around: Sequence[Block] = ()) -> Block:
-    """All that a card tells, word for word, a page at a time; the last one approves.
+    """All that a card tells, word for word, a page at a time; the last page approves.
 
     `around` is what its card tells besides the call.
     """

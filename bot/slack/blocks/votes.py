@@ -1,4 +1,4 @@
-"""Why people who voted are against it, in their own words."""
+"""Why people voted against it, in their own words."""
 
 from bot.approvals.request import Approval, against
 from bot.approvals.terms import newest
@@ -8,11 +8,11 @@ from bot.slack.text import cut, visible
 
 REASON_LIMIT = 1_000
 VOTES_LIMIT = 5
-"""People of whom it is told one by one what they said."""
+"""The most people whose reasons are told one by one."""
 
 
 def reasons(approval: Approval) -> list[Block]:
-    """What those said who are against it; with their names, unless the outcome has the only one."""
+    """The reasons of those against it, with names unless the outcome has the only one."""
     votes = newest(approval.votes).values()
     told = [(vote.person, vote.reason) for vote in votes if not vote.confirmed and vote.reason]
     safe = [(person, visible(concealed(approval, reason))[0]) for person, reason in told]
