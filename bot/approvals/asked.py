@@ -167,7 +167,9 @@ def _outdated(older: Approval, question: Question) -> tuple[Settle, ...]:
 
 def _due(approval: Approval, settling: Iterable[str], *, scene: Scene) -> tuple[Command, ...]:
     """When the clock has to look at each of these approvals, and who finds the new one."""
-    at_once = unasked(approval) or not all(is_person(copy.channel) for copy in approval.copies)
+    places = [copy.channel for copy in approval.copies]
+    seen = all(map(is_person, places)) and not set(places).isdisjoint(approval.policy.approvers)
+    at_once = unasked(approval) or not seen
     look = scene.now if at_once else next_look(approval)
     looks = {approval.id: look, **dict.fromkeys(settling, scene.now)}
     listed = scene.rules.listed
