@@ -10,7 +10,6 @@ import functools
 import inspect
 import re
 import typing
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType, SimpleNamespace
@@ -18,21 +17,18 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from google.genai import types
 from pydantic import JsonValue, TypeAdapter, ValidationError
-from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
-from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from agents.runtime.context import ToolContext
 from agents.runtime.errors import DeclarationError
 from agents.runtime.jsonable import to_json
-from agents.runtime.marks import is_secret, leaking
+from agents.runtime.shape import Shapeless, shape_of
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
 ENTRY = re.compile(r"\s*\**(\w+)\s*(?:\([^)]*\))?\s*:\s*(.*)")
 REQUIRED: Any = inspect.Parameter.empty
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _EMPTY = types.FunctionDeclaration.model_construct()
-NO_DECLARATION = (PydanticUserError, NameError, TypeError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +84,8 @@ def signature_of(func: Callable[..., Any], *, name: str | None = None) -> Signat
     if context and given[context].kind is inspect.Parameter.POSITIONAL_ONLY:
         raise DeclarationError(f"{tool}: parameter {context!r} must not be positional-only")
     declared = {key: value for key, value in given.items() if key != context}
+    if second := next((key for key in declared if _is_context(annotations[key])), None):
+        raise _refused(tool, second, f"a second ToolContext, beside {context!r}")
     description = _docstring(func)
     parameters = tuple(
         _parameter(value, annotations[key], tool=tool) for key, value in declared.items()
@@ -118,8 +116,7 @@ def context_parameter(
 ) -> str | None:
     """The first parameter annotated as a ToolContext, else the one called `tool_context`."""
     for name in given:
-        wanted = annotations[name]
-        if wanted is ToolContext or (_is_union(wanted) and ToolContext in get_args(wanted)):
+        if _is_context(annotations[name]):
             return name
     return "tool_context" if "tool_context" in given else None
 
@@ -219,12 +216,9 @@ def _annotations(
 def _parameter(given: inspect.Parameter, annotation: object, *, tool: str) -> Parameter:
     default, annotation = _default(given.default, annotation)
     try:
-        shape = _shape_of(annotation)
-    except NO_DECLARATION as error:
-        reason = str(error).splitlines()[0]
-        raise _refused(tool, given.name, f"{annotation!r} cannot be declared: {reason}") from error
-    if shape.unfit:
-        raise _refused(tool, given.name, shape.unfit)
+        shape = shape_of(annotation)
+    except Shapeless as error:
+        raise _refused(tool, given.name, str(error)) from error
     schema = {"title": _title(given.name)} | shape.schema if shape.titled else dict(shape.schema)
     schema.pop("default", None)
     if default is not REQUIRED:
@@ -275,66 +269,6 @@ def _default(default: object, annotation: object) -> tuple[object, object]:
     return default, annotation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shape:
-    """An annotation as validator and JSON schema; `titled` when its property has a title.
-
-    `unfit` says why it is no parameter's, empty when it may be one.
-    """
-
-    adapter: TypeAdapter[Any]
-    schema: dict[str, JsonValue]
-    definitions: dict[str, JsonValue]
-    titled: bool
-    secret: bool
-    unfit: str
-
-
-def _shape_of(annotation: object) -> _Shape:
-    """The shape of an annotation, shared by all functions that use a plain one."""
-    try:
-        return _shared_shape(annotation, repr(annotation))
-    except TypeError:  # an annotation that cannot be hashed, as with Field(...) in it
-        return _shape(annotation)
-
-
-@functools.lru_cache(maxsize=512)
-def _shared_shape(annotation: object, _written: str) -> _Shape:
-    """As _shape; the text is part of the key because `int | str` equals `str | int`."""
-    return _shape(annotation)
-
-
-def _shape(annotation: Any) -> _Shape:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)  # an alias means nothing
-        adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    schemas, rest = TypeAdapter.json_schemas([("", "validation", adapter)])
-    schema = schemas["", "validation"]
-    options = schema.get("anyOf", [])
-    named = [option for option in (options or [schema]) if option != {"type": "null"}]
-    return _Shape(
-        adapter=adapter,
-        schema=schema,
-        definitions=rest.get("$defs", {}),
-        titled=len(named) != 1 or "$ref" not in named[0],
-        secret=is_secret(annotation),
-        unfit=_unfit(annotation, adapter, schemas=(schema, rest)),
-    )
-
-
-def _unfit(annotation: object, adapter: TypeAdapter[Any], *, schemas: object) -> str:
-    """Why values of a type cannot come from a model, or not be hidden as they are to be."""
-    if "'type': 'generator'" in repr(adapter.core_schema):
-        return f"{annotation!r} can be gone through once only: use list"
-    if "'writeOnly': True" in repr(schemas):
-        return "a secret cannot come from a model"
-    if inside := leaking(annotation):
-        return (
-            f"{inside} has a Secret field, and only whole parameters can be hidden: mark this one"
-        )
-    return ""
-
-
 def _schema(
     tool: str, parameters: tuple[Parameter, ...], *, described: Mapping[str, str]
 ) -> dict[str, JsonValue] | None:
@@ -378,6 +312,10 @@ def _described(docstring: str) -> dict[str, str]:
 
 def _title(name: str) -> str:
     return name.title().replace("_", " ").strip()
+
+
+def _is_context(wanted: object) -> bool:
+    return wanted is ToolContext or (_is_union(wanted) and ToolContext in get_args(wanted))
 
 
 def _is_union(annotation: object) -> bool:

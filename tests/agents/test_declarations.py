@@ -349,6 +349,12 @@ def many(*names: str): ...
 def options(**named: str): ...
 
 
+def twice(a: str, tool_context: ToolContext, ctx: ToolContext): ...
+
+
+def twice_optional(ctx: ToolContext, again: ToolContext | None = None): ...
+
+
 def namesakes(a: One.Box, b: Two.Box): ...
 
 
@@ -368,6 +374,8 @@ def namesakes(a: One.Box, b: Two.Box): ...
             for func in (with_login, with_logins, with_inner, with_point, with_row)
         ),
         pytest.param(hidden, ["hidden", "'ctx'"], id="context by position only"),
+        pytest.param(twice, ["twice: parameter 'ctx': a second ToolContext"], id="two contexts"),
+        pytest.param(twice_optional, ["'again': a second ToolContext"], id="one to spare"),
         pytest.param(namesakes, ["namesakes", "'b'", "Box"], id="two types of one name"),
         pytest.param(lambda x: x, ["<lambda>", "name="], id="a lambda has no name"),
         pytest.param(Plain, ["Plain", "function"], id="a class"),

@@ -34,7 +34,7 @@ RIMS = (
 where a run hands what it raised to its reader, and at the rim of what runs for ever."""
 PURE = (
     *(f"agents/runtime/{noun}.py" for noun in ("approval", "arguments", "confirmation")),
-    *(f"agents/runtime/{noun}.py" for noun in ("declarations", "digest", "events")),
+    *(f"agents/runtime/{noun}.py" for noun in ("declarations", "digest", "events", "shape")),
     *(
         f"agents/runtime/{noun}.py"
         for noun in ("compaction", "gate", "history", "outcome", "results", "steps", "story")
