@@ -93,7 +93,9 @@ class Held:
         self.story = story or Story(begun.events)
         self.state: dict[str, Any] = dict(begun.state)
         self.temp: dict[str, dict[str, Any]] = {
-            name: _dict(kept.get("temp")) for name, kept in begun.invocations.items()
+            name: _dict(kept.get("temp"))
+            for name, kept in begun.invocations.items()
+            if not name.startswith(_LOOK)
         }
         self.results = dict(begun.results)
         self.started = set(begun.started)
@@ -319,18 +321,16 @@ class Held:
         return opened, closed
 
     def _invocations(self, new: Sequence[Event]) -> dict[str, Json | None]:
-        if not self.temp:
+        if not (self.temp and new):
             return {}
-        changed: dict[str, Json | None] = {}
-        scopes = {_scope(e.invocation_id, e.branch): e.invocation_id for e in new}
-        for name, invocation in scopes.items():
-            kept = self.temp.get(name)
-            if kept and self._goes_on(invocation):
-                changed[name] = {"temp": dict(kept)}
-            elif name in self.temp:
-                del self.temp[name]
-                changed[name] = None
-        return changed
+        scopes = {_scope(event.invocation_id, event.branch) for event in new}
+        over = [name for name in self.temp if not self._goes_on(name.partition("/")[0])]
+        for name in over:
+            del self.temp[name]
+        kept: dict[str, Json | None] = {
+            name: {"temp": dict(self.temp[name])} for name in scopes & self.temp.keys()
+        }
+        return kept | dict.fromkeys(over)
 
     def _looks(
         self, looked: Mapping[str, int | None], *, over: Collection[str]

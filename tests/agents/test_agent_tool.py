@@ -3,7 +3,15 @@
 import pytest
 from pydantic import BaseModel
 
-from agents import Agent, AgentTool, FunctionTool, ModelError, ToolContext, UsageError
+from agents import (
+    Agent,
+    AgentTool,
+    FunctionTool,
+    ModelError,
+    SessionKey,
+    ToolContext,
+    UsageError,
+)
 from agents.runtime.testing import call
 from tests.agents.desk import Desk, results, texts
 
@@ -118,6 +126,34 @@ async def test_state():
     session = await at.session()
     assert session.state == {"a": 1, "b": 2, "user:c": 3}
     assert {"a": 1} in results(session.events)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+@pytest.mark.parametrize("talked", [False, True], ids=["alone", "while somebody talked"])
+async def test_temp_state_goes_with_its_invocation(depth: int, talked: bool):
+    """Nothing of what was left under `temp:` is kept once it is over, at whatever depth it was."""
+
+    def act(tool_context: ToolContext) -> dict[str, int]:
+        """Act."""
+        tool_context.state["temp:x"] = 1
+        return {"done": 1}
+
+    agent = Agent(name="a0", tools=[act, GATED])
+    for level in range(1, depth + 1):
+        agent = Agent(name=f"a{level}", tools=[AgentTool(agent)])
+    down = [call(f"a{level}", request="go") for level in reversed(range(depth))]
+    batch = [call("act"), call("pay", amount=5)]
+    up = [f"Up {level}." for level in range(depth + 1)]
+    at = await Desk(agent, [*down, batch, *["Hi."] * talked, *up]).open()
+    await at.say()
+    if talked:
+        await at.say("Are you there?")
+    begun = await at.service.slot.begin(SessionKey(agent.name, "ann", "s"), owner="me", lease=1)
+    assert len(begun.invocations) == 1
+    await at.service.slot.release(SessionKey(agent.name, "ann", "s"), begun.fence)
+    await at.answer()
+    begun = await at.service.slot.begin(SessionKey(agent.name, "ann", "s"), owner="me", lease=1)
+    assert (begun.open, begun.invocations) == ({}, {})
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
