@@ -65,6 +65,10 @@ class Secretary(Protocol):
         """A turn begins; these are the session's approvals."""
         ...
 
+    async def recall(self, key: SessionKey) -> None:
+        """A turn is about to be given up: know the session's approvals, as far as it goes."""
+        ...
+
     async def settle(self, key: SessionKey) -> bool:
         """Close what the events stored since the last time left no reason to keep open.
 
@@ -349,11 +353,14 @@ class Worker:
         await self._index.send(self._index.buried(key))
         runner = self._runners.get(key.app, self._farewell)
         try:
+            await self._secretary.recall(key)
             await runner.give_up(key, owner=self._owner, lease=self._lease)
         except StoreUnavailable:
             raise
         except Exception as raised:  # noqa: BLE001 - what broke the turn may break its end
             return self._pause_after(key, raised)
+        finally:
+            self._secretary.forget(key)
         return 0
 
     def _pause_after(self, key: SessionKey, raised: BaseException) -> float:

@@ -99,13 +99,13 @@ def refused(approval: Approval, *, person: str, act: str, code: str, now: int) -
     return {**_entry("approval.refused", approval, at=now), **said}
 
 
-def answered(approval: Approval, *, status: str, version: int, now: int) -> Json:
-    """The call of an approval has its response, in the event `version`."""
+def answered(approval: str, *, digest: str, status: str, version: int, now: int) -> Json:
+    """The call of an approval, by its id, has its response, in the event `version`."""
     return {
         "type": "approval.answered",
         "at": now,
-        "approval": approval.id,
-        "digest": approval.digest,
+        "approval": approval,
+        "digest": digest,
         "status": status,
         "version": version,
     }

@@ -14,7 +14,6 @@ from google.genai import types
 from agents import Companions, Event, Post, Settle
 from bot.approvals import audit, faults, posts
 from bot.approvals.asked import asked
-from bot.approvals.request import Approval
 from bot.approvals.scene import USER, Plan, Scene, merged, requester, talks
 
 
@@ -78,9 +77,9 @@ def _answered(event: Event, scene: Scene) -> Plan:
         return Plan()
     responses = event.get_function_responses()
     settled = [
-        _settled(approval, event=event, scene=scene)
+        _settled(response.id or "", event=event, scene=scene)
         for response in responses
-        if (approval := _run_with(response, event=event, scene=scene))
+        if _is_run_with(response, event=event, scene=scene)
     ]
     known = (_known(response, event, scene) for response in responses)
     return merged([*settled, *known, _over(event, scene)])
@@ -102,7 +101,9 @@ def _over(event: Event, scene: Scene) -> Plan:
     mark = f"a{event.version}"
     return Plan(
         companions=Companions(
-            settles=[Settle(id=name, sources=("approved",), status="void") for name in found],
+            settles=[
+                Settle(id=name, sources=("approved",), status="void") for name in asked if name
+            ],
             posts=[p for name in found for p in posts.updates(scene.approvals[name], mark=mark)],
             index=[each for n in found for each in scene.rules.due(scene.key, n, scene.now)],
         ),
@@ -133,33 +134,37 @@ def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan
     )
 
 
-def _run_with(response: types.FunctionResponse, *, event: Event, scene: Scene) -> Approval | None:
-    """The approval whose call has its first answer here; None if people had not agreed to it."""
+def _is_run_with(response: types.FunctionResponse, *, event: Event, scene: Scene) -> bool:
+    """Whether a call that people had agreed to has its first answer here."""
     call = scene.story.calls.get(response.id or "")
     if call is None or call.answer is None or not call.answer.confirmed or response.will_continue:
-        return None
+        return False
     answered_before = any(
         answer.version < event.version
         and not answer.placeholder
         and not answer.response.will_continue
         for answer in call.responses
     )
-    return None if answered_before else scene.approvals.get(call.request or "")
+    return bool(call.request) and not answered_before
 
 
-def _settled(approval: Approval, *, event: Event, scene: Scene) -> Plan:
-    """One approval settled by the response of its call.
+def _settled(cid: str, *, event: Event, scene: Scene) -> Plan:
+    """The approval of a call settled by its response, whether or not its record can be read.
 
     A call that is answered though its body never started was stopped on the way: void.
     """
-    status = scene.story.calls[approval.call_id].fate(event.version)
+    call, version, now = scene.story.calls[cid], event.version, scene.now
+    request, status = call.request or "", call.fate(version)
+    approval, digest = scene.approvals.get(request), call.question.digest if call.question else ""
     return Plan(
         companions=Companions(
             settles=(
-                Settle(id=approval.id, sources=("started",), status=status),
-                Settle(id=approval.id, sources=("approved",), status="void"),
+                Settle(id=request, sources=("started",), status=status),
+                Settle(id=request, sources=("approved",), status="void"),
             ),
-            posts=posts.updates(approval, mark=f"v{event.version}"),
-            audit=(audit.answered(approval, status=status, version=event.version, now=scene.now),),
+            posts=posts.updates(approval, mark=f"v{version}") if approval else (),
+            audit=(
+                audit.answered(request, digest=digest, status=status, version=version, now=now),
+            ),
         )
     )

@@ -11,6 +11,8 @@ from agents import Agent, AgentTool, FunctionTool
 from agents.runtime import calling
 from agents.runtime.slot.redis import connect
 from bot import worker
+from bot.index import Index
+from bot.playground.people import TEAM_ID
 from tests.stories.conftest import office_settings, running
 from tests.stories.office import Office
 
@@ -107,17 +109,30 @@ async def test_a_decision_about_a_new_call(release, office, newer, older, decide
         await slack.wait_for(lambda: sent == SENT)
 
 
-async def rewritten(url: str, **changes: Any) -> dict[str, Any]:
-    """Change what the only approval's record says; what it said before."""
+async def kept(url: str, what: str = "status") -> str:
+    """A field of the only approval's record."""
     async with connect(url) as client:
         [name] = [each async for each in client.scan_iter("b:*:a")]
-        [(field, body)] = [
-            (field, json.loads(said))
-            for field, said in (await client.hgetall(name)).items()
-            if field.startswith("body ")
-        ]
-        await client.hset(name, field, json.dumps({**body, **changes}))
-        return {each: body[each] for each in changes}
+        found = await client.hgetall(name)
+        [told] = [said for field, said in found.items() if field.startswith(f"{what} ")]
+        return str(told)
+
+
+async def replaced(url: str, body: str) -> str:
+    """Have the only approval's record say this; what it said before."""
+    before = await kept(url, "body")
+    async with connect(url) as client:
+        [name] = [each async for each in client.scan_iter("b:*:a")]
+        [field] = [each for each in await client.hkeys(name) if each.startswith("body ")]
+        await client.hset(name, field, body)
+    return before
+
+
+async def rewritten(url: str, **changes: Any) -> dict[str, Any]:
+    """Change what the only approval's record says; what it said before."""
+    body = json.loads(await kept(url, "body"))
+    await replaced(url, json.dumps({**body, **changes}))
+    return {each: body[each] for each in changes}
 
 
 @pytest.mark.parametrize(
@@ -146,4 +161,44 @@ async def test_a_record_of_a_newer_release(release, slack, store_url, office, ne
     await rewritten(store_url, **before)
     async with release(NEWER, "worker"):
         await office.closed(card, "It is done")
+    assert SENT == [7]
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        pytest.param(json.dumps({"votes": {"max": "yes"}}), id="another shape"),
+        pytest.param("[]", id="no object"),
+        pytest.param("{", id="no JSON"),
+    ],
+)
+async def test_a_record_that_nobody_can_read_for_long(
+    release, store_url, office, monkeypatch, spoilt: str
+):
+    """Who asked and operators hear of it, it is void for good, and what is said again is asked."""
+    slack = office.slack
+    async with release(NEWER, "web", "worker") as port:
+        slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        thread = await office.ask("send parcel number 7", where="support")
+        card = await office.card("parcel")
+        await office.answer(thread, where="support")
+    async with release(NEWER, "web") as port:
+        slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        await slack.click("max", card, "approve")
+    before = await replaced(store_url, spoilt)
+    monkeypatch.setattr(worker, "GIVE_UP", 2)
+    async with release(NEWER, "worker", "clock"):
+        await office.answer(thread, "Something went wrong", where="support")
+    assert (SENT, await kept(store_url)) == ([], "void")
+    await replaced(store_url, before)
+    async with release(NEWER, "web", "worker", "clock") as port:
+        slack.connect(f"http://127.0.0.1:{port}/slack/events")
+        await office.closed(card, "not run on this approval")
+        async with connect(store_url) as client:
+            [(dead, _)] = await Index(client, tenant=TEAM_ID).dead()
+        assert dead.id.endswith(thread)
+        await office.ask("send parcel number 7", where="support")
+        again = await office.card("parcel")
+        await slack.click("max", again, "approve")
+        await office.closed(again, "It is done")
     assert SENT == [7]

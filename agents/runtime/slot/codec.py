@@ -184,7 +184,10 @@ def entry(head: Answer) -> Entry | None:
 
 
 def record(name: str, fields: Answer) -> Record:
-    """An approval as the scripts give it: status, rev, digest, deadline, run_by, body."""
+    """An approval as the scripts give it: status, rev, digest, deadline, run_by, body.
+
+    A body that is no JSON object is none: it is read as empty, so that it hides no other approval.
+    """
     status, rev, digest, deadline, run_by, body = fields
     return Record(
         id=name,
@@ -193,8 +196,16 @@ def record(name: str, fields: Answer) -> Record:
         digest=digest,
         deadline=int(deadline) if deadline else None,
         run_by=int(run_by) if run_by else None,
-        body=json.loads(body),
+        body=_object(body),
     )
+
+
+def _object(text: str) -> Json:
+    try:
+        found: Json | list[Any] | str | float | None = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def pairs(hash_: Answer) -> Iterable[tuple[str, str]]:

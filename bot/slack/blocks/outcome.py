@@ -13,7 +13,7 @@ _RUNS = {
     "failed": "It ran and failed.",
     "unknown": "It was started, and whether it happened is not known.",
     "void": "It was not run on this approval: it was too late, what it depends on could not be"
-    " found out, or the call or its rules changed in the meantime.",
+    " found out, its turn was given up, or the call or its rules changed in the meantime.",
 }
 NOT_AGAIN = " It was not asked again."
 LASTING = "It has been started; what comes of it is told in the conversation."

@@ -332,6 +332,31 @@ async def written(slot: Slot, name: str, **body) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        pytest.param(None, True, id="it can be read"),
+        pytest.param({"votes": "many"}, False, id="it cannot"),
+    ],
+)
+async def test_an_approval_of_a_turn_that_is_given_up_is_void(office: Office, body, shown: bool):
+    """It never runs, its record says so, and so do its messages, as far as one knows of them."""
+    await office.decides()
+    office.broken = True
+    if body:
+        await written(office.slot, "3-0", **body)
+    with pytest.raises(TurnFailed):
+        await office.serve()
+    await office.secretary.recall(KEY)
+    await office.runner.give_up(KEY, owner="test")
+    office.broken = False
+    await office.serve()
+    view = await office.slot.read(KEY, parts=("approvals", "posts"))
+    told = [post for post in view.posts if "@v" in post.id and post.body["approval"] == "3-0"]
+    assert (view.approvals["3-0"].status, bool(told)) == ("void", shown)
+    assert office.payments.paid == []
+
+
+@pytest.mark.parametrize(
     "body",
     [
         pytest.param({"policy": {"rules": [{"unit": "v2"}]}}, id="a policy of another shape"),

@@ -359,6 +359,14 @@ def test_a_response_settles_its_approval(said, status):
     ]
 
 
+def test_an_approval_that_cannot_be_read_is_settled_by_its_id():
+    """What became of its call stands in its record and in the audit, though no card can be made."""
+    found = planned(response(error="?"), after=ANSWERED, known=()).companions
+    read = planned(response(error="?"), after=ANSWERED, known=(approval(status="started"),))
+    assert [found.settles, found.audit] == [read.companions.settles, read.companions.audit]
+    assert found.posts == []
+
+
 @pytest.mark.parametrize(
     ("new", "after"),
     [
