@@ -13,7 +13,7 @@ from tests.bot.playground.ear import Ear, serving
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
     """A local workspace with quick retries; nobody listens yet."""
-    async with LocalSlack(retry_after=(0.0, 0.01, 0.01), patience=1.0) as slack:
+    async with LocalSlack(retry_after=(0.0, 0.01, 0.01), patience=30.0) as slack:
         yield slack
 
 

@@ -63,7 +63,7 @@ async def desk(browser: Browser, tmp_path: Path) -> AsyncIterator[Desk]:
     """Ana, before a fresh workspace, in #general."""
     ear, listener = Ear(), web.Application()
     listener.router.add_post("/slack/events", ear.hear)
-    async with LocalSlack(patience=1.0) as slack, serving(listener) as bot:
+    async with LocalSlack(patience=30.0) as slack, serving(listener) as bot:
         slack.connect(f"{bot}/slack/events")
         behind = Behind(
             workspace=slack.workspace,

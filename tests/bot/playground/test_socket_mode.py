@@ -41,14 +41,21 @@ async def test_events_and_commands(slack: LocalSlack, client: AsyncWebClient) ->
     assert [each["text"] for each in slack.dms("ana")] == ["hello", "done"]
 
 
-async def test_frames(slack: LocalSlack, client: AsyncWebClient) -> None:
+async def test_frames() -> None:
     """Frames are Slack's; an unacknowledged event comes again, and a ticket opens one socket."""
+    async with LocalSlack(retry_after=(0.2,), patience=0.1) as slack:
+        await _frames(slack)
+
+
+async def _frames(slack: LocalSlack) -> None:
+    client = AsyncWebClient(token=slack.bot_token, base_url=slack.api_url)
     url = (await client.apps_connections_open(app_token=slack.app_token))["url"]
     async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
         hello = await socket.receive_json()
         said = asyncio.ensure_future(slack.dm("ana", "hello"))
         first = await socket.receive_json()
         assert (await said).status == 0
+        slack.delivery._patience = 30.0
         second = await socket.receive_json()
         await socket.send_json({"envelope_id": second["envelope_id"]})
         await slack.settled()

@@ -12,7 +12,7 @@ from bot.slack.replies import Replies, web_client
 @pytest.fixture
 async def slack() -> AsyncIterator[LocalSlack]:
     """A local workspace that brings events again at once; nobody listens yet."""
-    async with LocalSlack(retry_after=(0.0, 0.01, 0.01)) as slack:
+    async with LocalSlack(retry_after=(0.0, 0.01, 0.01), patience=30.0) as slack:
         yield slack
 
 
