@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         description="Without a command: the roles that ROLES names, in this process.",
     )
     made.set_defaults(command=_roles)
-    commands = made.add_subparsers(title="commands", metavar="")
+    commands = made.add_subparsers(title="commands", metavar="COMMAND")
     known: dict[str, tuple[Command, str]] = {
         role: (partial(_roles, (role,)), f"play only the role {role}") for role in get_args(Role)
     }

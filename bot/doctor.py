@@ -19,7 +19,7 @@ from typing import Literal
 
 import aiohttp
 
-from agents import Agent, InMemorySessionService, ModelError
+from agents import Agent, InMemorySessionService, ModelError, ModelUnavailable
 from bot import storage
 from bot.advice import advice
 from bot.approvals.rules import book
@@ -253,7 +253,10 @@ async def _model(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
         return
     try:
         await parts.model(settings)
+    except ModelUnavailable as error:
+        how = "Trying again may help; if not, look at the network and at GEMINI_BASE_URL."
+        yield Finding("wrong", "model", f"{error}. {how}")
     except ModelError as error:
-        yield Finding("wrong", "model", f"{error} Check MODEL and GEMINI_API_KEY.")
+        yield Finding("wrong", "model", f"{error}.")
     else:
         yield Finding("ok", "model", f"{settings.model} answers.")

@@ -5,6 +5,8 @@ from typing import get_args
 from bot.errors import SettingsError
 from bot.settings import REHEARSAL, Role, Settings, variable
 
+PROOF = "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for a public address)"
+
 
 def require_slack(settings: Settings) -> None:
     """Refuse to run without a workspace, or with half of what it takes.
@@ -19,15 +21,12 @@ def require_slack(settings: Settings) -> None:
     if settings.slack_bot_token and proofs:
         return
     if settings.slack_bot_token:
-        raise SettingsError(
-            "SLACK_SIGNING_SECRET is missing beside SLACK_BOT_TOKEN"
-            " (or SLACK_APP_TOKEN, for Socket Mode)."
-        )
+        raise SettingsError(f"{PROOF} is missing beside SLACK_BOT_TOKEN.")
     if proofs:
         raise SettingsError(f"SLACK_BOT_TOKEN is missing beside {proofs[0]}.")
     raise SettingsError(
-        "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET are missing;"
-        " `python -m bot playground` needs neither."
+        f"SLACK_BOT_TOKEN is missing, and with it {PROOF};"
+        " `python -m bot playground` needs none of them."
     )
 
 

@@ -45,7 +45,10 @@ def test_a_command_that_does_not_exist(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["cook"])
     assert ended.value.code == 2
-    assert "'rehearse'" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("usage: python -m bot [-h] COMMAND ...\n")
+    assert "argument COMMAND: invalid choice: 'cook'" in told
+    assert "'rehearse'" in told
 
 
 def test_the_manifest_is_json(complete, capsys):

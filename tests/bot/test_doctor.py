@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agents import ModelError, ModelUnavailable
 from bot import app, doctor
 from bot.cli import main
 from bot.doctor import Finding, Parts, examine
@@ -158,7 +159,7 @@ async def test_all_is_well(settings: Settings):
                 "model_fallbacks": [],
             },
             "wrong",
-            "MODEL",
+            "gemini-x did not answer: ClientConnectorError. Trying again may help;",
             id="no model answers",
         ),
     ],
@@ -171,6 +172,36 @@ async def test_what_is_said_of_a_part(
     told = await found(changed, part=part)
     assert [each.level for each in told] == [level]
     assert words in told[0].text
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        pytest.param(
+            ModelUnavailable("x did not answer: ClientConnectorDNSError"),
+            "x did not answer: ClientConnectorDNSError. Trying again may help; if not, look at the"
+            " network and at GEMINI_BASE_URL.",
+            id="no way there",
+        ),
+        pytest.param(
+            ModelError("x refused with 404 NOT_FOUND: check MODEL"),
+            "x refused with 404 NOT_FOUND: check MODEL.",
+            id="refused, with its own advice",
+        ),
+    ],
+)
+async def test_what_a_model_that_fails_is_said_to_need(
+    settings: Settings, error: ModelError, told: str
+):
+    """Whoever cannot be reached is not suspected of a wrong key, and sentences end as such."""
+
+    async def fail(_settings: Settings) -> None:
+        raise error
+
+    changed = Settings.read(**{**settings.model_dump(), "model": "x", "gemini_api_key": "k"})
+    parts = Parts(store=app.store_findings, model=fail, agents=app.ours)
+    said = [each.text async for each in examine(changed, parts) if each.part == "model"]
+    assert said == [told]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from bot.errors import SettingsError
-from bot.needs import require_model, require_slack, require_store
+from bot.needs import PROOF, require_model, require_slack, require_store
 from bot.settings import Role, Route, Settings, variable
 
 ROOT = Path(__file__).parents[2]
@@ -279,10 +279,10 @@ def test_secrets_are_not_printed(monkeypatch):
 @pytest.mark.parametrize(
     ("given", "missing"),
     [
-        pytest.param(set(), "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET are missing", id="nothing"),
         pytest.param(
-            {"token"}, "SLACK_SIGNING_SECRET is missing beside SLACK_BOT_TOKEN", id="token"
+            set(), f"SLACK_BOT_TOKEN is missing, and with it {PROOF}; `python", id="nothing"
         ),
+        pytest.param({"token"}, f"{PROOF} is missing beside SLACK_BOT_TOKEN.", id="token"),
         pytest.param({"secret"}, "SLACK_BOT_TOKEN is missing beside SLACK_SIGNING", id="secret"),
         pytest.param({"app"}, "SLACK_BOT_TOKEN is missing beside SLACK_APP_TOKEN", id="app token"),
         pytest.param({"token", "secret"}, None, id="a public address"),
