@@ -3,7 +3,7 @@
 import copy
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 from google.genai import types
 
@@ -97,6 +97,7 @@ class LlmResponse:
     usage: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
+@runtime_checkable
 class Model(Protocol):
     """A language model.
 
