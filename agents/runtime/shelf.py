@@ -52,9 +52,11 @@ class Shelf:
 def _goes_on(known: Story, begun: Begun) -> bool:
     """Whether the stored events begin with the newest known one and have no gap after it.
 
-    News that outgrew what is read at once comes with gaps.
+    News that outgrew what is read at once comes with gaps; a store that lost its end has fewer.
     """
     last = known.events[-1]
+    if begun.version < last.version:
+        return False
     if [event.version for event in begun.events] != [*range(last.version, begun.version + 1)]:
         return False
     told = (last.version, last.timestamp, last.author, last.invocation_id)

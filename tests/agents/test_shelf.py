@@ -10,6 +10,7 @@ from agents.runtime import shelf as shelves
 from agents.runtime.held import hold
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import Busy
+from agents.runtime.slot.redis import RedisSlot, connect
 from agents.runtime.testing import ScriptedModel, call
 from tests.agents.samples import spoke
 
@@ -48,6 +49,19 @@ async def test_another_session_of_the_same_name(service: SessionService):
     await opened(service)
     assert await write(service, Shelf(), "new 1", "new 2", "new 3") == ["new 1", "new 2", "new 3"]
     assert await write(service, shelf) == ["new 1", "new 2", "new 3"]
+
+
+@pytest.mark.parametrize("lost", [1, 2, 3])
+async def test_a_store_that_lost_the_end(store_url: str, lost: int):
+    """What is not stored any more is not known any more: what is left is read anew at once."""
+    texts = ["1", "2", "3", "4"]
+    async with connect(store_url) as client:
+        service, shelf = SessionService(RedisSlot(client)), Shelf()
+        await opened(service)
+        await write(service, shelf, *texts)
+        [events] = await client.keys("*:e")
+        await client.rpop(events, lost)
+        assert await write(service, shelf) == texts[:-lost]
 
 
 async def test_a_session_that_looks_the_same(service: SessionService):
