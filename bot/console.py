@@ -243,7 +243,7 @@ async def grave(desk: Desk, given: argparse.Namespace) -> int:
         told = " ".join(map(str, [*calls, *answers, event.error_code or ""])).strip()
         print(f"{event.version:5} {event.author} {told}".rstrip())
     for each in await _standing(desk, key) or () if key else ():
-        person = each.person or "nobody known"
+        person = each.person or "somebody unknown"
         print(f"Given up: message {each.message} of {person}, {_moment(each.said_at)}")
     return 0 if view else NOT_FOUND
 
@@ -317,7 +317,7 @@ async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
         run_for=desk.settings.execution_ttl,
         index=desk.index.ring(key),
     )
-    print(came.sentence)
+    _print(came.sentence)
     if came.kind in ("ruled", "already") and not await desk.saved(key, came.record):
         print(SAVING)
         return NOT_FOUND

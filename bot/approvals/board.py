@@ -111,7 +111,7 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
     held = frozenset(names)
     opened = [each for each in approvals if each.status == "pending" and not late(each, now=now)]
     waiting = [each for each in opened if _waits_for(each, person, held)]
-    over = (each for each in approvals if each not in opened)
+    over = (each for each in approvals if each.status != "pending" or late(each, now=now))
     return Inbox(
         waiting=tuple(sorted(waiting, key=_urgency)),
         asked=tuple(each for each in opened if person in each.askers),

@@ -1,6 +1,7 @@
 """What an operator decides from outside Slack: recorded as such, never counted as a vote."""
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -17,6 +18,7 @@ from bot.approvals.nominees import nominees
 from bot.approvals.pauses import pauses
 from bot.approvals.request import Approval, late
 from bot.approvals.terms import OPERATOR, Vote, is_person
+from bot.secrets import MASK, covered
 from bot.turns import Command
 
 NO_REASON = "Nothing was decided: its policy wants a reason for every rejection."
@@ -97,11 +99,14 @@ def acts(approval: Approval) -> tuple[Act, ...]:
 
 def _told(after: Approval, ruling: Ruling) -> str:
     now = {
-        "happened": "It is written down that it happened",
+        "happened": "It is recorded that it happened",
         "run": "It starts once more",
         "leave": "It is left as it is",
     }.get(ruling.act, f"It is {after.status} now")
-    return f"{now}, by {after.decided_by}."
+    payload = after.payload if ruling.act in ("approve", "run") else None
+    values = covered(payload or {}, by=MASK)
+    with_ = f", with {json.dumps(values, ensure_ascii=False)}" if payload else ""
+    return f"{now}, by {after.decided_by}{with_}."
 
 
 def carried(
@@ -119,7 +124,8 @@ def carried(
     payload: dict[str, JsonValue] | None = None
     if yes and approval.payload_schema is not None:
         try:
-            payload = check_payload(approval.payload_schema, dict(ruling.values))
+            begun = approval.payload or {}
+            payload = check_payload(approval.payload_schema, {**begun, **ruling.values})
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
             return Ruled("invalid", f"Nothing was decided: {told}.")

@@ -84,7 +84,7 @@ def _checked(line: str, heads: Mapping[str, str]) -> tuple[str, str, Mapping[str
     """A line's session, what is wrong with it, and what it says."""
     found = _read(line)
     if found is None:
-        return "", "this is no entry", {}
+        return "", "this is not an entry", {}
     if "anchor" in found:
         return "", "", found
     session = str(found["session"])
@@ -112,7 +112,7 @@ def _read(line: str) -> Mapping[str, Any] | None:
 def _wrong_anchor(found: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> str:
     """What is wrong with an anchor that follows others."""
     if set(found) != {"anchor", "root", "heads", "lapses", "prev"} or not _is_typed(found):
-        return "this is no anchor"
+        return "this is not an anchor"
     if root(found) != found["root"]:
         return "the anchor was changed"
     if before and found["prev"] != before[-1]["root"]:
@@ -152,23 +152,37 @@ def _missing(
 def main(arguments: list[str]) -> int:
     """Verify the files named, against the roots named.
 
-    0 when nothing is wrong, 1 when something is, 2 when a file cannot be read.
+    0 when nothing is wrong, 1 when something is, 2 when a file cannot be read or there is no entry.
     """
     roots = [each for each in arguments if len(each) == 64 and not Path(each).exists()]
     paths = [each for each in arguments if each not in roots]
     try:
-        texts = [Path(path).read_text("utf-8") for path in paths]
+        texts = [Path(path).read_text("utf-8-sig") for path in paths]
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         print(f"A file cannot be read: {why}.")
         return 2
-    lines = (line for text in texts for line in text.splitlines())
+    lines = [line for text in texts for line in text.splitlines()]
     verdict = verify(lines, roots=roots, now=time.time() * 1000)
     for finding in verdict.findings:
         print(f"line {finding.line}: {finding.problem} ({finding.session})")
     for session, head in sorted(verdict.heads.items()):
         print(f"{session} {head}")
-    return 1 if verdict.findings else 0
+    print(_summary(lines, verdict))
+    if verdict.findings:
+        return 1
+    return 0 if lines else 2
+
+
+def _summary(lines: Sequence[str], verdict: Verdict) -> str:
+    """What was verified, in a sentence, and what nobody can tell from it."""
+    if not lines:
+        return "There is no entry here, so nothing was verified."
+    found = len(verdict.findings)
+    wrong = f"{found} of them wrong or missing" if found else "nothing is wrong"
+    sessions, anchors = len(verdict.heads), len(verdict.roots)
+    said = f"{len(lines)} lines, {sessions} sessions, {anchors} anchors: {wrong}."
+    return said if anchors else f"{said} Without an anchor entries cut off the end are not missed."
 
 
 if __name__ == "__main__":

@@ -191,6 +191,7 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     assert (status, "a field was given twice" in told) == (1, True)
     status, told = await typed("approvals", "decide", number, "approve", "--set", "days=3")
     assert (status, "It is approved now, by operator" in told) == (0, True)
+    assert told.rstrip().endswith(', with {"days": 3}.')
     stored = await kept(slot)
     assert (stored.status, stored.payload) == ("approved", {"days": 3})
     assert stored.decided_by == f"operator {pwd.getpwuid(os.getuid()).pw_name}"

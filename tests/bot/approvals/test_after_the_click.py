@@ -121,3 +121,30 @@ def test_who_decides_later_is_told_like_others(notified, expected):
     after = prompted(approval(policy=policy, escalations=(later,)), now=ASKED + 1)
     assert after is not None
     assert after.policy.notified == expected
+
+
+BEGINS = {
+    "type": "object",
+    "properties": {
+        "days": {"type": "integer", "default": 1},
+        "comment": {"type": "string", "default": ""},
+    },
+}
+
+
+@pytest.mark.parametrize("act", ["approve", "run"])
+@pytest.mark.parametrize(
+    ("values", "entered"),
+    [
+        pytest.param({}, {"days": 3, "comment": "half"}, id="nothing"),
+        pytest.param({"days": "2"}, {"days": 2, "comment": "half"}, id="one field"),
+        pytest.param({"comment": ""}, {"days": 3, "comment": ""}, id="emptied"),
+    ],
+)
+def test_what_an_operator_does_not_set_is_what_the_card_begins_with(act, values, entered):
+    """Not a default of the form's class, which nobody was shown."""
+    begins = {"days": 3, "comment": "half"}
+    before = approval(payload_schema=BEGINS, payload=begins, unknown=act == "run")
+    after = carried(before, Ruling(act=act, by="jo", values=values), now=ASKED, run_for=None)
+    assert isinstance(after, Approval)
+    assert after.payload == entered

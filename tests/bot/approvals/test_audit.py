@@ -295,7 +295,29 @@ def test_a_file_that_is_no_export(content, tmp_path):
         env={},
     )
     assert (ran.returncode in (1, 2), ran.stderr) == (True, "")
-    assert len(ran.stdout.splitlines()) == 1
+    problem, *summary = ran.stdout.splitlines()
+    assert problem.startswith(("line 1: ", "A file cannot be read: "))
+    assert len(summary) == ran.returncode % 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "told"),
+    [
+        pytest.param([], 2, "There is no entry here, so nothing was verified.", id="nothing"),
+        pytest.param(
+            WHOLE, 0, "Without an anchor entries cut off the end are not missed.", id="no anchor"
+        ),
+        pytest.param([*WHOLE, FIRST], 0, "1 anchors: nothing is wrong.", id="whole"),
+        pytest.param([*WHOLE[1:], FIRST], 1, "wrong or missing.", id="not whole"),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["as exported", "with a byte order mark"])
+def test_what_was_verified_is_told(tmp_path, capsys, lines, status: int, told: str, *, mark: str):
+    """The last line says how much it was, and what nobody can tell from it."""
+    given = tmp_path / "given"
+    given.write_text(mark + "".join(f"{line}\n" for line in lines), "utf-8")
+    assert main([str(given)]) == status
+    assert capsys.readouterr().out.splitlines()[-1].endswith(told)
 
 
 def test_a_file_that_is_not_there(tmp_path, capsys):
