@@ -97,7 +97,7 @@ def knows_help(words: list[str]) -> None:
     names = [word for word in words[3:4] if not word.startswith("-")]
     command = [sys.executable, "-m", "bot", *names, "--help"]
     answer = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=30, check=False
+        command, cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
     )
     assert answer.returncode == 0, answer.stderr
 

@@ -54,7 +54,7 @@ def test_the_process_ends_with_a_body_at_work(body: str):
     """What a tool's coroutine does with a cancellation keeps no process from ending."""
     program = textwrap.dedent(STUBBORN).format(body=body)
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=200, check=False
     )
     assert (ended.returncode, ended.stdout) == (3, "the last line\n")
 
@@ -66,7 +66,7 @@ def test_the_process_ends(before: str):
     """The status is told and what was printed is kept, though a tool's thread never ends."""
     program = textwrap.dedent(before) + textwrap.dedent(LEAVE)
     ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=200, check=False
     )
     assert (ended.returncode, ended.stdout) == (3, "the last line\n")
 

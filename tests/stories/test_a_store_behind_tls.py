@@ -11,7 +11,7 @@ from bot.settings import Settings
 from tests.agents.slot.tls import encrypted
 from tests.stories.conftest import Opening
 
-LONG = 20.0
+LONG = 900.0
 """Seconds: who waits so long for a store that will never do fails by the test's patience."""
 
 
@@ -21,7 +21,6 @@ async def looked_at(url: str, **given: Any) -> int:
     return len(await app.store_findings(settings, wait=LONG))
 
 
-@pytest.mark.timeout(15)
 @pytest.mark.parametrize(
     ("given", "options"),
     [
@@ -36,7 +35,6 @@ async def test_a_store_that_signs_for_itself(store_url: str, tmp_path: Path, giv
         assert await looked_at(url + options, **given) > 0
 
 
-@pytest.mark.timeout(15)
 @pytest.mark.parametrize(
     ("given", "name", "why"),
     [
@@ -57,7 +55,6 @@ async def test_a_store_that_does_not_prove_its_name(
             await looked_at(url + known, **given)
 
 
-@pytest.mark.timeout(15)
 async def test_a_store_whose_authority_is_named(store_url: str, tmp_path: Path):
     """With the authority in REDIS_URL it proves its name, on a dyno too when that is asked for."""
     async with encrypted(store_url, tmp_path) as url:
@@ -66,7 +63,6 @@ async def test_a_store_whose_authority_is_named(store_url: str, tmp_path: Path):
         assert await looked_at(named, dyno="web.1", store_verify=True) > 0
 
 
-@pytest.mark.timeout(15)
 async def test_without_tls_to_a_port_with_tls(store_url: str, tmp_path: Path):
     """`redis://` where TLS is spoken does not work, and says that nobody answers."""
     async with encrypted(store_url, tmp_path) as url:

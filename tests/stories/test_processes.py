@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from agents import Entry, SessionKey
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.index import Index
@@ -80,7 +78,6 @@ async def test_a_bot_that_is_told_to_stop_stops(slack: LocalSlack, store_url: st
         assert office.amounts() == [200]
 
 
-@pytest.mark.timeout(240)
 async def test_two_processes_and_two_clicks_at_the_same_instant(
     slack: LocalSlack, store_url: str, tmp_path: Path
 ):
