@@ -33,13 +33,13 @@ def tool_advice(name: str, description: str, schema: Mapping[str, Any]) -> Itera
     """What to improve about one tool: its name, its description, its parameters' JSON schema."""
     parameters = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     if not description.strip():
-        yield "it has no docstring, which is all a model knows of when to call it."
+        yield "it has no docstring, which is all that tells a model when to call it."
     if set(name.lower().split("_")) <= VAGUE:
-        yield "its name says nothing of what it is for; name it by what it does to what."
+        yield "its name does not say what it is for; name it after what it does, and to what."
     if len(parameters) > MOST_PARAMETERS:
-        yield f"it has {len(parameters)} parameters; models are sure of {MOST_PARAMETERS} or fewer."
+        yield f"it has {len(parameters)} parameters; models handle {MOST_PARAMETERS} or fewer well."
     if silent := [each for each, told in parameters.items() if not _told(told)]:
-        yield f"its docstring says nothing of {', '.join(silent)}; tell it under `Args:`."
+        yield f"its docstring does not mention {', '.join(silent)}; tell it under `Args:`."
 
 
 def _told(parameter: Mapping[str, Any]) -> bool:

@@ -19,7 +19,7 @@ def strange(environment: Mapping[str, str], fields: Iterable[str]) -> list[str]:
     given = sorted(name.upper() for name, value in environment.items() if value)
     ends = [name.removeprefix(PREFIX) for name in given if name.startswith(PREFIX)]
     return [
-        f"{PREFIX}{end} is no setting{_meant(end, ours, before=PREFIX)}"
+        f"{PREFIX}{end} is not a setting{_meant(end, ours, before=PREFIX)}"
         for end in ends
         if end not in ours
     ]

@@ -28,7 +28,7 @@ OVER = ("ruling", "superseded")
 LOST = frozenset({"message_not_found", "channel_not_found", "is_archived"})
 """What Slack says about a card that nobody sees any more."""
 NOT_SHOWN = (
-    "Something I had to say here cannot be shown; whoever runs this bot finds it in the log."
+    "Something I had to say here cannot be shown; the team that runs this bot finds it in the log."
 )
 TRIED = "Slack did not take it, however often I tried."
 NOR_HERE = "Slack takes no messages of mine in the conversation either, so nobody was asked there."

@@ -108,7 +108,7 @@ def require_agents(routes: Mapping[str, Route], agents: Collection[str]) -> None
     """
     twice = [name for name, times in Counter(agents).items() if times > 1]
     if twice:
-        raise SettingsError(f"Two agents are named {twice[0]!r}; name one of them otherwise.")
+        raise SettingsError(f"Two agents are named {twice[0]!r}; rename one of them.")
     for place, entry in routes.items():
         if entry.agent not in agents:
             there = ", ".join(sorted(agents)) or "none"

@@ -203,7 +203,7 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
     except (RedisError, OSError) as error:
         if doubt := _doubt(error):
             raise StoreUnavailable(
-                f"The store of REDIS_URL does not prove that it is the one ({doubt.verify_message})"
+                f"The store of REDIS_URL does not prove its identity ({doubt.verify_message})"
                 " and was told nothing: add ?ssl_ca_certs=FILE with its authority, or, where it"
                 " signs for itself, set COUNTERSIGN_STORE_VERIFY=false."
             ) from None
@@ -245,7 +245,7 @@ async def look(client: Client, demands: Demands, *, prefix: str) -> list[Finding
     try:
         marker, now = await index.marker(), await index.now()
     except agents.StoreUnavailable as error:
-        raise StoreUnavailable(f"The store of REDIS_URL is of no use: {error}.") from error
+        raise StoreUnavailable(f"The store of REDIS_URL cannot be used: {error}.") from error
     return [
         *everywhere(told, partial(findings, demands=_of_one(told, demands))),
         *_skew(now // 1000),

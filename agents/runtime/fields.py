@@ -365,7 +365,7 @@ _RULES = MappingProxyType(
         "formatExclusiveMinimum": ", more than {}",
         "formatExclusiveMaximum": ", less than {}",
         "multipleOf": ", a multiple of {}",
-        "decimalPlaces": ", with at most {} digits behind the point",
+        "decimalPlaces": ", with at most {} digits after the decimal point",
         "maxDigits": ", with at most {} digits",
         "zone": ", {} its time zone",
         "pattern": ", of the form {}",

@@ -96,16 +96,16 @@ def condition(text: str) -> Condition:
     """
     found = _FORM.fullmatch(text)
     if found is None:
-        raise ValueError(f"{text!r} is no condition such as: amount > 1000")
+        raise ValueError(f"{text!r} is not a condition such as: amount > 1000")
     path, sign, told = found.groups()
     try:
         value: JsonValue = json.loads(told, parse_constant=_no_number)
     except ValueError:
-        raise ValueError(f"{told!r} in {text!r} is no JSON value") from None
+        raise ValueError(f"{told!r} in {text!r} is not a JSON value") from None
     if sign == "in" and not isinstance(value, list):
-        raise ValueError(f"{text!r} needs a list behind `in`")
+        raise ValueError(f"{text!r} needs a list after `in`")
     if sign in ORDERS and quantity(value) is None:
-        raise ValueError(f"{text!r} needs a number, a date, a time or a span behind `{sign}`")
+        raise ValueError(f"{text!r} needs a number, a date, a time or a span after `{sign}`")
     return Condition(tuple(path.split(".")), sign, value)
 
 

@@ -77,9 +77,10 @@ UNSEEN = Refusal(
     " Press “Show everything”, and approve it there.",
 )
 DIFFER = (
-    "Others entered other values, which are not counted together with yours; the card shows them."
+    "Others entered different values, which are not counted together with yours; the card shows"
+    " them."
 )
-UNKNOWN = Outcome(kind="unknown", sentence="This button belongs to no request that is known here.")
+UNKNOWN = Outcome(kind="unknown", sentence="This button does not belong to any request known here.")
 
 
 def weigh(

@@ -115,7 +115,7 @@ def _over(approval: Approval, person: Person, *, now: int) -> Refusal | None:
     people = (by,) if by else ()
     told = f"This was already {word} by"
     if approval.status == "void":
-        told = "This did not run, and its buttons count no more. It was approved by"
+        told = "This did not run, and its buttons no longer count. It was approved by"
     return Refusal(code="already", sentence=told, people=people)
 
 

@@ -159,7 +159,7 @@ def _misplaced(
             yield Complaint(told, refuse=True)
     for name, same in tools.items():
         if any(tool.approval != same[0].approval for tool in same):
-            told = f"There are two tools {name}, with different policies: name one otherwise."
+            told = f"There are two tools {name}, with different policies: rename one of them."
             yield Complaint(told, refuse=True)
         for tool in same:
             if tool.approval is not None:
@@ -170,10 +170,8 @@ def _misplaced(
 def _idle(name: str, tools: Sequence[_Tool]) -> Iterator[Complaint]:
     """A complaint about a policy that gates nothing: it matters to interrupted runs, if at all."""
     if tools and not any(tool.may_ask for tool in tools):
-        told = (
-            "asks nobody before it runs, whatever its policy says: require_confirmation has it ask"
-        )
-        yield Complaint(f"{name} {told}")
+        told = "asks nobody before it runs, whatever its policy says"
+        yield Complaint(f"{name} {told}: require_confirmation makes it ask")
 
 
 def _unsafe(

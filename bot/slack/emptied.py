@@ -13,9 +13,9 @@ async def tell(replies: Replies, channel: str, at: int) -> bool:
     """Post that this was noticed at a moment (ms); whether the message was posted."""
     noticed = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
     (message,) = answer(
-        f"The memory of this bot was emptied; it was noticed on {noticed}. Requests from before are"
-        " forgotten: their cards do nothing any more, and what was approved and had not run will"
-        " not run. Please ask again for what is still wanted."
+        f"This bot's memory was emptied, as was noticed on {noticed}. Earlier requests are"
+        " forgotten: their cards no longer do anything, and whatever was approved but had not run"
+        " will not run. Please ask again for anything that is still wanted."
     )
     name = f"emptied:{at}"
     thread = Thread(channel)

@@ -213,7 +213,7 @@ def test_what_is_typed(kind: str, typed: Any, taken: Any):
     ("kind", "typed", "sentence"),
     [
         pytest.param("money", "-3", "must be a number of at most 100, more than 0, with", id="low"),
-        pytest.param("money", "99.999", "digits behind the point", id="too many places"),
+        pytest.param("money", "99.999", "digits after the decimal point", id="too many places"),
         pytest.param("digits", "12345", "with at most 4 digits", id="too many digits"),
         pytest.param("date", "1999-01-01", "between 2026-12-01 and 2026-12-31", id="a date"),
         pytest.param("aware", "2026-12-24T09:30", "with its time zone", id="no zone"),

@@ -208,7 +208,7 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
     ("act", "said", "status", "why"),
     [
         pytest.param(
-            "happened", "written down that it happened", "cancelled", "happened", id="yes"
+            "happened", "recorded that it happened", "cancelled", "happened", id="yes"
         ),
         pytest.param("run", "starts once more", "approved", "", id="no, and it is to run"),
         pytest.param("leave", "left as it is", "rejected", "", id="it stays so"),

@@ -102,8 +102,8 @@ LATER = {"approvers": ["U1A"], "quorum": 2, "escalate": {"0.5": ["U2B"]}}
         pytest.param({"desk.pays": {}}, "no tool desk.pays", id="no such tool"),
         pytest.param({"dusk.*": {}}, r"no tool dusk\.\* here", id="no such agent"),
         pytest.param({"*.pays": {}}, r"no tool \*\.pays here", id="no agent has that tool"),
-        pytest.param({"*": {"tiers": {"much": {}}}}, "no condition", id="no condition anywhere"),
-        pytest.param({"desk.pay": {"tiers": {"much": {}}}}, "no condition", id="no condition"),
+        pytest.param({"*": {"tiers": {"much": {}}}}, "not a condition", id="no condition anywhere"),
+        pytest.param({"desk.pay": {"tiers": {"much": {}}}}, "not a condition", id="no condition"),
         pytest.param(
             {"desk.pay": {"tiers": {"amount > 9": {}, "amount > 2": {}}}},
             "'amount > 2' is met whenever 'amount > 9' is",

@@ -188,7 +188,7 @@ def test_routes_of_a_channel_that_is_gone(routes: dict[str, Route], expected: di
 @pytest.mark.parametrize("name", ["time_off", "guide"])
 def test_two_agents_of_one_name(name: str) -> None:
     """A route or a DM would lead to either, so the bot does not start."""
-    with pytest.raises(SettingsError, match=f"Two agents are named '{name}'; name one of them"):
+    with pytest.raises(SettingsError, match=f"Two agents are named '{name}'; rename one of them"):
         resolved({}, agents=["time_off", "guide", name], channels={})
 
 

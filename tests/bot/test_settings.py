@@ -200,18 +200,20 @@ def test_a_wrong_value_is_one_sentence(monkeypatch, environment: dict[str, str],
     [
         pytest.param(
             "COUNTERSIGN_APROVERS",
-            "COUNTERSIGN_APROVERS is no setting (COUNTERSIGN_APPROVERS was probably meant).",
+            "COUNTERSIGN_APROVERS is not a setting (COUNTERSIGN_APPROVERS was probably meant).",
             id="a typo",
         ),
         pytest.param(
             "countersign_approver_channel",
-            "COUNTERSIGN_APPROVER_CHANNEL is no setting"
+            "COUNTERSIGN_APPROVER_CHANNEL is not a setting"
             " (COUNTERSIGN_APPROVERS_CHANNEL was probably meant).",
             id="in small letters",
         ),
-        pytest.param("COUNTERSIGN_TIER", "COUNTERSIGN_TIER is no setting.", id="far from any"),
-        pytest.param("COUNTERSIGN_", "COUNTERSIGN_ is no setting", id="no name"),
-        pytest.param("COUNTERSIGN_ZZZZZZZ", "COUNTERSIGN_ZZZZZZZ is no setting", id="like nothing"),
+        pytest.param("COUNTERSIGN_TIER", "COUNTERSIGN_TIER is not a setting.", id="far from any"),
+        pytest.param("COUNTERSIGN_", "COUNTERSIGN_ is not a setting", id="no name"),
+        pytest.param(
+            "COUNTERSIGN_ZZZZZZZ", "COUNTERSIGN_ZZZZZZZ is not a setting", id="like nothing"
+        ),
     ],
 )
 def test_an_unknown_variable_is_refused(monkeypatch, name: str, sentence: str):
@@ -222,7 +224,7 @@ def test_an_unknown_variable_is_refused(monkeypatch, name: str, sentence: str):
     assert str(refusal.value).startswith(sentence)
     assert "s3cret" not in str(refusal.value)
     monkeypatch.setenv("PORT", "x")
-    with pytest.raises(SettingsError, match=r"is no setting.*; PORT is wrong"):
+    with pytest.raises(SettingsError, match=r"is not a setting.*; PORT is wrong"):
         Settings.read()
 
 

@@ -118,7 +118,7 @@ async def test_a_button_that_fits_no_request_decides_nothing(office: Office, par
     card["blocks"][-1]["elements"][0]["value"] = "|".join(parts)
     clicked = await office.slack.click("max", card, "approve")
     assert clicked.ok
-    await office.note("max", "This button belongs to no request")
+    await office.note("max", "This button does not belong to any request")
     assert buttons(office.now(card)) == ["approve", "reject"]
 
 

@@ -181,7 +181,7 @@ async def test_two_cards_of_one_thread_and_a_swapped_value(open_office: Opening)
     row, other = (card["blocks"][-1]["elements"] for card in (swapped, office.now(two)))
     row[0]["value"] = other[0]["value"]
     await office.slack.click("max", swapped, "approve")
-    await office.note("max", "belongs to no request", where="general")
+    await office.note("max", "does not belong to any request", where="general")
     assert hosts.ran == []
     await office.slack.click("max", two, "approve")
     await office.closed(two, "It is done")

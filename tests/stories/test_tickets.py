@@ -96,7 +96,7 @@ async def test_nobody_waits_for_ever(open_office: Opening, tickets: LocalTickets
     )
     thread, _, line = await opened(office, tickets)
     await said(office, thread, "Timeout")
-    assert "not heard of in time" in office.now(line)["text"]
+    assert "no news in time" in office.now(line)["text"]
 
 
 async def test_people_talk_on_while_a_ticket_is_open(office: Office, tickets: LocalTickets):

@@ -234,7 +234,7 @@ async def test_what_a_call_rests_on(open_office: Opening, nested: bool):
         replies.insert(0, call("buyer", request="a chair"))
     office = await open_office(agents=scripted(*tools, replies=replies))
     thread = await office.ask("buy a chair")
-    card = await office.card("looked at again right before it runs")
+    card = await office.card("checked again right before it runs")
     assert '"chair": 10' in full_text(card)
     shop.price = 12
     await office.slack.click("max", card, "approve")

@@ -34,11 +34,11 @@ COUNT_LIMIT = 40
 NAME_LIMIT = 100
 
 UNKNOWN = (
-    ":warning: *This was started and interrupted.* It may have happened. Please look, and say so:"
-    " it does not run again by itself."
+    ":warning: *This was started and interrupted.* It may have happened. Please check, and say what"
+    " you found: it does not run again by itself."
 )
 CHANGED = "This was approved before, and is asked again because:"
-CONDITIONS = "It depends on this, which is looked at again right before it runs:"
+CONDITIONS = "It depends on this, which is checked again right before it runs:"
 DECEIVING = (
     "Some characters here are invisible or imitate others. They are spelled out, such as \\u{202E}."
 )

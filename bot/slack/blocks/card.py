@@ -47,7 +47,7 @@ UNSAVED = (
     "forget this request."
 )
 RESULT_LIMIT = 1_000
-DIFFER = "These values differ. Only those who enter the same agree with each other."
+DIFFER = "These values differ. Only people who enter the same values agree with each other."
 INPUTS_LIMIT = 12
 INPUTS_TEXT_LIMIT = 3_000
 

@@ -20,6 +20,6 @@ def elsewhere(pieces: Sequence[Rendered], home: Thread, *, sentence: str) -> lis
     thread = ""
     if _TS.fullmatch(home.ts):
         thread = f", in the thread of {moment(int(float(home.ts) * 1000))}"
-    belongs = small(f"This belongs into {channel}{thread}.")
+    belongs = small(f"This belongs in {channel}{thread}.")
     why = belongs | {"elements": [*belongs["elements"], plain(sentence)]}
     return [replace(p, blocks=[why, *p.blocks]) for p in pieces[:1]] + list(pieces[1:])

@@ -14,7 +14,7 @@ from bot.slack.text import cut, visible
 ABOUT_LIMIT = 300
 CHOICES_LIMIT = 1_000
 RULES_LIMIT = 500
-UNSHOWN = "What it would begin with cannot be shown here, so it begins empty."
+UNSHOWN = "Its initial value cannot be shown here, so this starts empty."
 
 
 def hint(schema: Schema, *, choices: Sequence[JsonValue] = (), typed: bool, unshown: bool) -> str:
@@ -43,7 +43,7 @@ def takes_lines(schema: Schema) -> bool:
 def _form(schema: Schema) -> str:
     """How to type a value that has parts."""
     if takes_lines(schema):
-        return "One in each line."
+        return "One per line."
     if schema.get("type") == "array":
         return "A list, as JSON."
     return f"An object, as JSON{_keys(schema)}." if schema.get("type") == "object" else ""
@@ -124,7 +124,7 @@ _COUNTED = (
 _TOLD: Mapping[str, Callable[[Any], str]] = MappingProxyType(
     {
         "multipleOf": lambda step: f"A multiple of {step}.",
-        "decimalPlaces": lambda places: f"At most {places} digits behind the point.",
+        "decimalPlaces": lambda places: f"At most {places} digits after the decimal point.",
         "maxDigits": lambda digits: f"At most {digits} digits.",
         "pattern": lambda form: f"Of the form {form}.",
         "uniqueItems": lambda once: "Each once." if once else "",

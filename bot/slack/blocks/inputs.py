@@ -24,7 +24,7 @@ OPTIONS_LIMIT = 100
 OPTION_LIMIT = 75
 INPUT_LIMIT = 3_000
 EXACT, PLACES = 10**15, 6
-"""Numbers below this, with so many digits behind the point, are written digit by digit."""
+"""Numbers below this, with so many digits after the decimal point, are written digit by digit."""
 LINE = 200
 """Characters beyond which a text gets several lines."""
 EMPTY: tuple[JsonValue, ...] = (None, "", [], {})

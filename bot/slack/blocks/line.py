@@ -27,7 +27,7 @@ from bot.slack.text import cut, escaped, titled, visible
 CALL_LIMIT = 200
 NAME_LIMIT = 40
 NAMES_LIMIT = 400
-EDITED = "changed the message this was asked in. What is asked here is as it was."
+EDITED = "edited the message this was asked in. What is asked here has not changed."
 NOBODY = "Nobody could be asked; it waits all the same"
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from bot.slack.blocks.rendered import Rendered, small
 
 SAVING = (
-    ":hourglass_flowing_sand: *Decided, and being saved* on a second server. Should this stay as it"
-    " is, please press again."
+    ":hourglass_flowing_sand: *Decided, and being saved* on a second server. If this does not"
+    " change, please press again."
 )
 
 

@@ -10,7 +10,7 @@ _STATUS = {
     "resolved": "resolved",
     "rejected": "rejected",
     "deleted": "deleted",
-    "timeout": "not heard of in time, so nobody waits for it any more",
+    "timeout": "no news in time, so nobody waits for it any more",
 }
 
 

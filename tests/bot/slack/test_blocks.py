@@ -247,7 +247,7 @@ def test_a_card_shows_what_the_call_depends_on() -> None:
         precondition={"balance_of": {"DE12 3456": 10}, "quote": 12.5},
     )
     told = shown(blocks.card(asked, now=NOW))
-    assert "looked at again right before it runs" in told
+    assert "checked again right before it runs" in told
     assert "12.5" in told
     assert "DE12" not in told
     whole = [text for _, text in strings([views.everything_view(asked, CLICK)])]

@@ -169,7 +169,7 @@ def test_fields_of_one_type_are_told_apart():
         pytest.param(Annotated[int, Field(le=9)], "At most 9.", id="up to"),
         pytest.param(
             Annotated[Decimal, Field(gt=0, decimal_places=2)],
-            "More than 0. At most 2 digits behind the point. A number.",
+            "More than 0. At most 2 digits after the decimal point. A number.",
             id="digits",
         ),
         pytest.param(Annotated[int, Field(multiple_of=5)], "A multiple of 5.", id="steps"),
@@ -183,7 +183,7 @@ def test_fields_of_one_type_are_told_apart():
             "At most 2 entries.",
             id="some of a choice",
         ),
-        pytest.param(list[str], "One in each line.", id="lines"),
+        pytest.param(list[str], "One per line.", id="lines"),
         pytest.param(dict[str, int], "An object, as JSON.", id="object"),
         pytest.param(Grant, "An object, as JSON: amount (5 if left out), to.", id="its keys"),
     ],

@@ -435,7 +435,7 @@ async def test_a_nonce_of_another_card(office: Office) -> None:
     body = _click(card, office.id("max"), office.team)
     body["actions"][0]["value"] = body["actions"][0]["value"].replace("n0nce", "other")
     assert (await _deliver(office, body)).status == 200
-    await office.note("max", "belongs to no request")
+    await office.note("max", "does not belong to any request")
     assert (await office.stored(record)).status == "pending"
 
 
@@ -451,7 +451,7 @@ async def test_a_private_note_finds_another_way(office: Office) -> None:
 async def test_unknown_commands_are_answered(office: Office) -> None:
     """A command nobody knows is answered, also when its text has the word payload in it."""
     assert (await office.slack.command("ana", "general", "/approvals change payload")).ok
-    await office.note("ana", "no such command")
+    await office.note("ana", "do not know that command")
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda each: each.stem)

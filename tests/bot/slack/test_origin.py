@@ -171,7 +171,7 @@ async def test_a_forged_click_decides_nothing(office: Office, act: str, forge: F
     with caplog.at_level(logging.WARNING, logger="countersign"):
         forged = forge(body)
         assert [await sent(office, forged) for _ in range(2)] == [200, 200]
-        words = "no request that is known" if act == "approve" else INACTIVE
+        words = "not belong to any request known" if act == "approve" else INACTIVE
         told = words if forge is elsewhere else MISPLACED
         await office.slack.wait_for(
             lambda: (

@@ -30,7 +30,7 @@ T = "T-1"
         ),
         pytest.param(
             Ticket(id=T, status="timeout"),
-            "Ticket T-1: not heard of in time, so nobody waits for it any more.",
+            "Ticket T-1: no news in time, so nobody waits for it any more.",
             id="too late",
         ),
     ],

@@ -127,7 +127,7 @@ def test_values_that_differ_are_called_so():
     assert [b["elements"][0]["elements"][0] for b in card.blocks if " entered: " in str(b)] == [
         {"type": "user", "user_id": person} for person in (MAX, MIA)
     ]
-    assert "1 of 2. Others entered other values" in told(record).sentence
+    assert "1 of 2. Others entered different values" in told(record).sentence
     line = blocks.asked(record, now=NOW).text
     assert "1 of 2 have approved with the same values, others with others" in line
     reminder = blocks.prompt(record, kind="reminder").text
