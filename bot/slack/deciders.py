@@ -50,7 +50,7 @@ def _unknown(name: str, ending: Retry | Uncertain | Refused, *, kind: str) -> st
     if not isinstance(ending, Refused):
         return f"Whether {name} can decide is not known: Slack does not answer now."
     if ending.of_app or ending.method:
-        return f"Whether {name} can decide is not known: Slack refuses to say it: {ending.code}."
+        return f"Whether {name} can decide is not known: Slack refuses to say: {ending.code}."
     return f"{name} cannot decide: Slack does not know this {kind}."
 
 

@@ -39,7 +39,7 @@ from bot.slack.workspace import Identity
 PATIENCE = 2.2
 """Seconds for storing or deciding: Slack waits three."""
 ANY = re.compile("")
-NO_COMMAND = "I know no such command. Mention me in an agent's channel, or write to me directly."
+NO_COMMAND = "I do not know that command. Mention me in an agent's channel, or write to me directly."
 
 
 class Taker(Protocol):

@@ -293,7 +293,7 @@ ASKED = {
     [
         pytest.param(("ratelimited", ""), "does not answer now", id="asked too often"),
         pytest.param(("error", ""), "does not answer now", id="a fault of Slack's"),
-        pytest.param(("refused", "missing_scope"), "to say it: missing_scope", id="a scope"),
+        pytest.param(("refused", "missing_scope"), "to say: missing_scope", id="a scope"),
         pytest.param(("refused", "user_not_found"), "does not know this", id="not there"),
     ],
 )
