@@ -319,12 +319,12 @@ class Worker:
         """Work off the inbox; what each stored event owes is paid before the next step."""
         if held.waiting:
             await debt.announce()
+        if runner.gives_up(held):
+            await self._index.send(self._index.buried(held.key))
         tally = Tally(held.key.app, waiting=held.waiting)
         work = aclosing(runner.work(held, run_config=self._run_config))
         async with debt.lasting(), work as events:
             async for event in events:
-                if event.given_up:
-                    await self._index.send(self._index.buried(held.key))
                 if not event.partial:
                     tally.heard(event)
                     await debt.pay(look=await self._secretary.settle(held.key))

@@ -149,7 +149,7 @@ class Runner:
 
         With `let_go` it is given back with the last event there is, before that is yielded.
         """
-        if held.deaths >= MAX_DEATHS:
+        if self.gives_up(held):
             for event in await self._end(held):
                 yield event
         everybody = Turns(Reading(None, self._budget(run_config)))
@@ -159,6 +159,10 @@ class Runner:
     def rests(self, held: Held) -> bool:
         """Whether a session in hand has nothing to do for now, as far as this process was told."""
         return self._idle(held) and not (held.unstored or held.waiting)
+
+    def gives_up(self, held: Held) -> bool:
+        """Whether `work` begins by ending what comes next, for whoever worked on it died of it."""
+        return held.deaths >= MAX_DEATHS and not self.rests(held)
 
     def _idle(self, held: Held) -> bool:
         return isinstance(next_step(self.agent, held.story), (Wait, Done))

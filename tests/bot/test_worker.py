@@ -137,6 +137,24 @@ async def test_the_session_of_an_agent_that_is_gone_is_told_so(river: River, mon
     assert await river.index.claim(1, lease=1000) == []
 
 
+async def test_what_was_left_to_others_is_no_try_of_a_model(river: River, monkeypatch, caplog):
+    """However often a release without the agent looked, a model that is away is asked again."""
+    monkeypatch.setattr(worker_module, "AWAY_AGAIN", 0.01)
+    await river.ask()
+    with caplog.at_level(logging.INFO, logger="countersign"):
+        async with river.worker(ScriptedModel([]), name="another"):
+            while caplog.messages.count("turn.left") < 5:  # noqa: ASYNC110 - logs tell nobody
+                await asyncio.sleep(0.01)
+        async with river.worker(ScriptedModel([ModelUnavailable("busy", retry_after=30)])):
+            await river.index.send(river.index.ring(river.key))
+            while "model.failed" not in caplog.messages:  # noqa: ASYNC110 - logs tell nobody
+                await asyncio.sleep(0.01)
+    assert river.said() == []
+    async with river.worker(ScriptedModel(["here I am"])):
+        await river.index.send(river.index.ring(river.key))
+        await river.hears("here I am")
+
+
 async def owe(river: River, **body: Any) -> None:
     """Have the session owe a post in its thread."""
     place = {"channel": river.thread.channel, "thread_ts": river.thread.ts}
@@ -258,6 +276,23 @@ async def test_a_turn_that_takes_its_process_with_it_is_found_by_operators(river
         await river.slack.wait_for(lambda: bool(river.said()))
     assert "Something went wrong" in river.said()[0]
     assert [key for key, _ in await river.index.dead()] == [river.key]
+
+
+async def test_operators_know_before_a_turn_is_given_up(river: River, monkeypatch):
+    """Whoever dies right after giving it up has told them already."""
+    committing, known = river.slot.commit, asyncio.Queue()
+
+    async def commit(key, told):
+        if any(event.given_up for event in told.events):
+            known.put_nowait([key for key, _ in await river.index.dead()])
+        return await committing(key, told)
+
+    monkeypatch.setattr(river.slot, "commit", commit)
+    await river.ask("poison")
+    for _ in range(MAX_DEATHS):
+        await river.slot.begin(river.key, owner="dead", lease=-1)
+    async with river.worker(ScriptedModel(["never"])):
+        assert await known.get() == [river.key]
 
 
 async def test_a_message_that_comes_while_another_worker_posts(river: River):
