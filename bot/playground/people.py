@@ -30,6 +30,7 @@ class Person:
     team_id: str = TEAM_ID
     is_bot: bool = False
     deleted: bool = False
+    is_guest: bool = False
 
     @property
     def email(self) -> str:
@@ -144,7 +145,7 @@ def _standing(person: Person, now: float) -> dict[str, Any]:
         "is_admin": False,
         "is_owner": False,
         "is_primary_owner": False,
-        "is_restricted": False,
+        "is_restricted": person.is_guest,
         "is_ultra_restricted": False,
         "is_email_confirmed": True,
     }

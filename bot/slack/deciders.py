@@ -9,6 +9,9 @@ from bot.slack.endings import Refused, Retry, Uncertain
 from bot.slack.people import person_of
 from bot.slack.workspace import Workspace, channel_id
 
+MEMBERS = 20
+"""People of a user group who are looked up: with more somebody can decide, for all that counts."""
+
 
 async def unseated(
     names: Iterable[str], settings: Settings, found: Workspace
@@ -35,7 +38,8 @@ async def unable(name: str, found: Workspace) -> str:
         members = await found.replies.group(name)
         if not isinstance(members, tuple):
             return _unknown(name, members, kind="user group")
-        return "" if members else f"{name} cannot decide: nobody is in this user group."
+        why = await _empty(members, found)
+        return why and f"{name} cannot decide: {why}."
     if not is_person(name):
         return ""
     told = await found.replies.user(name)
@@ -43,6 +47,20 @@ async def unable(name: str, found: Workspace) -> str:
         return _unknown(name, told, kind="person")
     why = _barred(person_of(told), team=found.identity.team)
     return why and f"{name} cannot decide: {why}."
+
+
+async def _empty(members: Sequence[str], found: Workspace) -> str:
+    """Why a user group with these members stands for nobody; empty when somebody may decide."""
+    if not members:
+        return "nobody is in this user group"
+    if len(members) > MEMBERS:
+        return ""
+    told = [await found.replies.user(each) for each in members]
+    barred = [
+        isinstance(each, Mapping) and _barred(person_of(each), team=found.identity.team)
+        for each in told
+    ]
+    return "nobody who is in this user group may" if all(barred) else ""
 
 
 def _unknown(name: str, ending: Retry | Uncertain | Refused, *, kind: str) -> str:
@@ -59,5 +77,7 @@ def _barred(person: Person, *, team: str) -> str:
         return "the account is deactivated"
     if person.is_bot:
         return "this is an app"
+    if person.is_guest:
+        return "this is a guest"
     ours = person.team == team and not person.is_stranger
     return "" if ours else "this is somebody of another company"

@@ -1,6 +1,7 @@
 """The doctor: what each part says when it is asked, against a real store and the local Slack."""
 
 import contextlib
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from agents import ModelError, ModelUnavailable
 from bot import app, doctor
 from bot.cli import main
 from bot.doctor import Finding, Parts, examine
-from bot.playground import LocalSlack
+from bot.playground import BEN, LocalSlack
 from bot.playground.web_api import FaultKind
 from bot.settings import Settings
 from bot.slack.workspace import silence
@@ -272,13 +273,46 @@ async def test_scopes_that_are_missing(slack: LocalSlack, settings: Settings):
     assert (told.level, "chat:write, im:read" in told.text) == ("wrong", True)
 
 
-async def test_a_deactivated_approver(slack: LocalSlack, settings: Settings):
-    """Whoever left cannot decide."""
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        pytest.param({"deleted": True}, "the account is deactivated", id="who left"),
+        pytest.param({"is_guest": True}, "this is a guest", id="a guest"),
+    ],
+)
+async def test_an_approver_who_cannot_decide(
+    slack: LocalSlack, settings: Settings, change: dict[str, bool], why: str
+):
+    """Whoever left, or came as a guest, is refused at the click: the doctor says so before."""
     people = slack.workspace.people
-    leaver = people[settings.approvers[0]]
-    people[leaver.id] = replace(leaver, deleted=True)
+    named = people[settings.approvers[0]]
+    people[named.id] = replace(named, **change)
     [told] = await found(settings, part="policies")
-    assert told.text == f"{leaver.id} cannot decide: the account is deactivated."
+    assert told.text == f"{named.id} cannot decide: {why}."
+
+
+@pytest.mark.parametrize(
+    ("gone", "told"),
+    [
+        pytest.param((), "", id="nobody"),
+        pytest.param(("max",), "", id="one of two"),
+        pytest.param(("max", "mia"), "nobody who is in this user group may", id="both"),
+    ],
+)
+async def test_a_user_group_of_whom_nobody_can_decide(
+    slack: LocalSlack, settings: Settings, gone: tuple[str, ...], told: str
+):
+    """A group is more than its members' number."""
+    for name in gone:
+        person = slack.workspace.person(name)
+        slack.workspace.people[person.id] = replace(person, deleted=True)
+    rules = {"reimbursement.reimburse": {"approvers": ["S0LOCALMGR1"]}}
+    policies = Settings.read(approval_policies=json.dumps(rules)).approval_policies
+    changed = settings.model_copy(update={"approval_policies": policies, "approvers": (BEN.id,)})
+    said = await found(changed, part="policies")
+    assert [each.text for each in said if "S0LOCALMGR1" in each.text] == (
+        [f"S0LOCALMGR1 cannot decide: {told}."] if told else []
+    )
 
 
 ASKED = {
