@@ -156,10 +156,10 @@ def forgotten_when_claimed() -> None:
         "redis.call('ZREM', KEYS[1], member)",
     ).replace("until_ = redis.call('ZSCORE', KEYS[1], member)", "until_ = '0'")
 
-    _nobody_walks()
+    nobody_walks()
 
 
-def _nobody_walks() -> None:
+def nobody_walks() -> None:
     """What is lost from the index stays lost."""
 
     async def nothing(_walk: object) -> int:
@@ -242,7 +242,7 @@ def news_lost() -> None:
         return self._index.ticket_over(key, cid)
 
     poll.Poll._look = looked
-    _nobody_walks()
+    nobody_walks()
 
 
 def news_go_back() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.runtime.slot.port import Record, View
 from agents.runtime.story import Call, Story
-from tests.faults.evidence import Evidence
+from tests.faults.evidence import Evidence, Shown
 
 FINAL = ("rejected", "expired", "cancelled", "void", "done", "failed")
 AGREED = ("approved", "started", "done", "failed", "unknown", "void")
@@ -57,6 +57,12 @@ class Case:
         """Whether people agreed that the call of a record may run, whatever became of it."""
         told = [e for e, _ in self.view.audit if e.get("approval") == record.id]
         return any(is_a(e, "approval.decided") and e["status"] == "approved" for e in told)
+
+    def cards(self, record: Record) -> list[Shown]:
+        """The cards of a question, where they are still known."""
+        copies: Any = record.body["copies"]
+        places = [self.view.places.get(copy["post"]) for copy in copies]
+        return [m for m in self.evidence.shown if f"{m.channel}|{m.ts}" in places]
 
     def audit(self, record: Record, kind: str) -> list[Mapping[str, Any]]:
         """The audit entries of a kind about a record, oldest first."""

@@ -52,13 +52,15 @@ class Forged:
 class Called:
     """A call of Slack's: when (s), what it was about, and the error it met.
 
-    `about` is the post and its session, the message that was changed, or who got a note.
+    `about` is the post and its session, the message that was changed, or who got a note; `text` is
+    what the note says.
     """
 
     at: float
     method: str
     about: str
     error: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,9 @@ class Evidence:
     `places` the crash points that were passed. `calls` are those of Slack, `malformed` what is
     wrong with what models were asked, `shared` is the `app:` and `user:` state by person, `died`
     when each process ended (s), and `faults` what went wrong, `stall` if the machine stood still.
+    `dead` are the sessions in which operators know of a turn that was given up, `audited` those
+    that had an audit before anything began; `journals` and `runs` are the steps and the invocations
+    that each session still keeps something of.
     """
 
     sent: Sequence[Sent] = ()
@@ -112,6 +117,10 @@ class Evidence:
     shared: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     died: Mapping[int, float] = field(default_factory=dict)
     faults: frozenset[str] = frozenset()
+    dead: Sequence[str] = ()
+    audited: frozenset[str] = frozenset()
+    journals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    runs: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def calm(self) -> bool:

@@ -35,6 +35,7 @@ from collections.abc import Callable, Iterator
 
 from agents.runtime.story import USER, Story
 from tests.faults.case import Case, Violation, groups
+from tests.faults.ends import OF_ENDS
 from tests.faults.evidence import Evidence, Sent
 from tests.faults.kept import OF_CALLS
 from tests.faults.manners import MANNERS
@@ -51,7 +52,7 @@ def check(evidence: Evidence) -> list[Violation]:
     found = [violation for judge in JUDGES for violation in judge(evidence)]
     for tag, view in evidence.sessions.items():
         case = Case(tag, view, Story(view.events), evidence)
-        judges = (*OF_SESSION, *OF_CALLS, *OF_SURFACE)
+        judges = (*OF_SESSION, *OF_ENDS, *OF_CALLS, *OF_SURFACE)
         found += [Violation(n, tag, what) for judge in judges for n, what in judge(case)]
     return found
 
@@ -172,6 +173,21 @@ def anchors_hold(evidence: Evidence) -> Iterator[Violation]:
                 yield Violation(18, tag, f"the audit has no entry with the hash {head}")
 
 
+def anchors_name_all(evidence: Evidence) -> Iterator[Violation]:
+    """What had an audit before the day was anchored is in its anchor."""
+    for day, kept in evidence.anchors.items():
+        if missing := evidence.audited - kept["heads"].keys():
+            yield Violation(18, day, f"the anchor leaves out {sorted(missing)}")
+
+
+def who_gave_up_is_known(evidence: Evidence) -> Iterator[Violation]:
+    """Operators find each session in which a turn was given up."""
+    for tag, view in evidence.sessions.items():
+        ends = [event.version for event in view.events if event.given_up]
+        if ends and tag not in evidence.dead:
+            yield Violation(16, tag, f"events {ends} gave up, and no operator knows of it")
+
+
 def effects_are_known(evidence: Evidence) -> Iterator[Violation]:
     """Whatever happened outside belongs to a call of a session."""
     for act in evidence.acts:
@@ -208,6 +224,8 @@ JUDGES: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     keys_are_mortal,
     index_is_right,
     anchors_hold,
+    anchors_name_all,
+    who_gave_up_is_known,
     effects_are_known,
     *MANNERS,
 )

@@ -1,5 +1,9 @@
-"""What must be kept of a call that ran: its result, its state, its lease, its hour. Pure."""
+"""What must be kept of a call that ran: its result, its state, its lease, its hour. Pure.
 
+And what must not be kept of it once it is over.
+"""
+
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -8,6 +12,8 @@ from agents.runtime.story import Call
 from tests.faults.case import Case, Found
 from tests.faults.props import SCOPES
 
+LOOK = "look:"
+"""What a step that was looked for is kept under, among the runs."""
 KEEP = 0.8
 """Seconds within which the result of a body is stored, and a process that ended is missed."""
 
@@ -52,6 +58,17 @@ def starts_are_in_time(case: Case) -> Found:
                 yield 12, f"{record.id} was started {entry['at'] - record.run_by} ms too late"
 
 
+def nothing_is_left_over(case: Case) -> Found:
+    """Of a call that is closed the journal has nothing, and of a run that is over the slot."""
+    steps = [step.removeprefix(LOOK) for step in case.evidence.runs.get(case.tag, ())]
+    journal = [step.partition(":")[0] for step in case.evidence.journals.get(case.tag, ())]
+    lasting = {call.invocation for call in case.story.open.values()} | case.story.open.keys()
+    over = [step for step in steps if re.split("[/:]", step)[0] not in lasting]
+    over += [step for step in journal if step not in case.story.open]
+    if over:
+        yield 0, f"{over} are kept, and only {sorted(lasting)} may be"
+
+
 def _again(case: Case) -> Iterator[tuple[Call, Mapping[str, Any], float]]:
     """Every call that was begun once more, or asked about as interrupted: its act before, and when.
 
@@ -82,4 +99,5 @@ OF_CALLS: tuple[Callable[[Case], Found], ...] = (
     results_are_kept,
     leases_are_kept,
     starts_are_in_time,
+    nothing_is_left_over,
 )

@@ -1,8 +1,11 @@
 """How Slack and its people are treated: nobody is pestered, and whoever presses hears. Pure."""
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
+from agents.runtime.slot.port import Record
 from tests.faults.case import Violation
 from tests.faults.evidence import Called, Evidence
 from tests.faults.plan import LIMITED
@@ -51,6 +54,56 @@ def answers_clicks(evidence: Evidence) -> Iterator[Violation]:
             yield Violation(19, person, what)
 
 
+def notes_are_true(evidence: Evidence) -> Iterator[Violation]:
+    """What people hear in private is so: whose approval counts, and how something ended."""
+    records = [each for view in evidence.sessions.values() for each in view.approvals.values()]
+    for call in evidence.calls:
+        for words, holds in NOTES.items():
+            found = re.search(words, call.text)
+            if found and not any(holds(each, call.about, *found.groups()) for each in records):
+                yield Violation(19, call.about, f"heard {call.text!r}, and it is not so")
+
+
+def _counts(record: Record, person: str) -> bool:
+    """They voted on it."""
+    votes: Any = record.body["votes"]
+    return person in [vote["person"] for vote in votes]
+
+
+def _decided(record: Record, _person: str, how: str, by: str) -> bool:
+    """It ended so, by that person."""
+    agreed = record.status not in ("rejected", "expired", "pending")
+    return record.body["decided_by"] == by and agreed == (how == "approved")
+
+
+def _did(record: Record, person: str, how: str) -> bool:
+    """They voted so on it."""
+    votes: Any = record.body["votes"]
+    return (person, how == "approved") in [(vote["person"], vote["confirmed"]) for vote in votes]
+
+
+def _ended(status: str, why: str = "") -> Callable[[Record, str], bool]:
+    """It ended so."""
+    return lambda record, _person: (record.status, record.body["why"]) == (status, why)
+
+
+def _never(_record: Record, _person: str) -> bool:
+    """Nobody may be told so in private."""
+    return False
+
+
+NOTES: Mapping[str, Callable[..., bool]] = {
+    r"\b(?:is )?counted\b(?! together)": _counts,
+    r"already (approved|rejected) by <@(\w+)>": _decided,
+    r"^You (?:already )?(approved|rejected) this": _did,
+    r"\bexpired\b": _ended("expired"),
+    r"\bwithdrawn\b|\bwithdrew\b": _ended("cancelled", "withdrawn"),
+    r"\basked again\b": _ended("cancelled", "superseded"),
+    r"\bit runs\b": _never,
+}
+"""What a note says, and of which question it must be so."""
+
+
 def asks_properly(evidence: Evidence) -> Iterator[Violation]:
     """A model is asked what a strict provider accepts."""
     for problem in evidence.malformed:
@@ -60,5 +113,6 @@ def asks_properly(evidence: Evidence) -> Iterator[Violation]:
 MANNERS: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     waits_when_told,
     answers_clicks,
+    notes_are_true,
     asks_properly,
 )

@@ -32,6 +32,16 @@ async def write(slot: Slot, key: SessionKey, *, events: int) -> None:
             await asyncio.sleep(0.05)
 
 
+async def audit(slot: Slot, key: SessionKey) -> None:
+    """Have something in the audit of a session that is over."""
+    await slot.apply(key, state={}, create=True)
+    begun = await slot.begin(key, owner=PAST, lease=500)
+    assert isinstance(begun, Begun)
+    told = Companions(audit=[{"type": "approval.refused", "at": begun.now, "approval": PAST}])
+    commit = Commit(id=PAST, fence=begun.fence, version=0, companions=told, release=True)
+    await slot.commit(key, commit)
+
+
 async def _append(slot: Slot, key: SessionKey, *, most: int) -> int:
     """Append a share; how many were written, 0 while somebody has the session."""
     begun = await slot.begin(key, owner=PAST, lease=500)

@@ -126,8 +126,9 @@ class Plan:
     who asked presses), `mia` (only she does), `late` (after the deadline), `twice` (one of them,
     again and again), `leave` (yes, and an interrupted call is left as it is), `nobody`, or now
     this, now that. `run_for` is how many seconds an approved call may wait for its start; 0 is a
-    day. `besides` names what some runs have: the audit is `anchored` and somebody's is forgotten, a
-    message is `deleted` by its author, or whoever may decide is asked in a `direct` message.
+    day. `besides` names what some runs have: the audit is `anchored` and somebody's is forgotten,
+    where it is `audited` sessions of long ago have one, too; a message is `deleted` by its author,
+    or whoever may decide is asked in a `direct` message.
     """
 
     seed: int

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tests.faults import bugs, lapses
+from tests.faults import bugs, gaps, lapses
 from tests.faults.plan import LEASE, LIMITED, Plan, Said, Trouble
 
 HOLD = Trouble(0.3, "stop", "actor", LEASE * 1.8)
@@ -18,6 +18,7 @@ AT_COMMIT = {"main": "slot.commit.before:1", "side": "slot.commit.before:1"}
 AT_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:1")
 BEFORE_ACT = dict.fromkeys(("main", "side"), "ledger.act.before:1")
 AT_SECOND_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:2")
+AHEAD = dict.fromkeys(("main", "side"), 3600.0)
 AT_DECIDE = {"main": "slot.decide.after:1"}
 
 
@@ -138,6 +139,18 @@ TABLE = (
         _run("hi a1", "pay 200 a2", troubles=(Trouble(1.2, "deleted", "a2"),), answer="nobody"),
     ),
     Planted(lapses.anchored_twice, 18, _run("pay 200 a1", besides="anchored", answer="nobody")),
+    Planted(gaps.not_buried, 16, _run("die 1 a1")),
+    Planted(gaps.wrong_note, 19, _run("pay 200 a1")),
+    Planted(gaps.card_shows_other, 5, _run("pay 200 a1")),
+    Planted(gaps.expires_early, 12, _run("pay 200 a1", answer="nobody")),
+    Planted(gaps.siblings_closed, 14, _run("share 1 a1; share 2 a2; share 3 a3")),
+    Planted(gaps.starts_unaudited, 18, _run("pay 200 a1")),
+    Planted(gaps.anchor_leaves_out, 18, _run("hi a1", besides="audited")),
+    Planted(gaps.journal_stays, 0, _run("pay 200 a1")),
+    Planted(gaps.runs_stay, 0, _run("pay 50 a1")),
+    Planted(gaps.decided_by_other, 18, _run("pay 200 a1")),
+    Planted(gaps.local_clock, 12, _run("brief 5 a1", skew=AHEAD)),
+    Planted(gaps.no_ring, 16, _run("hi a1")),
 )
 BUGS = {
     planted.bug.__name__: replace(

@@ -40,7 +40,7 @@ class Ledger:
         async with self._session.post(self._url, json=body, timeout=timeout) as response:
             response.raise_for_status()
             told = await response.json()
-        for scope in SCOPES:
+        for scope in (*SCOPES, "temp:"):
             context.state[f"{scope}{tool} {args['mark']}"] = args["n"]
         return {"status": "done", **told}
 

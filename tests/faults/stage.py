@@ -33,6 +33,8 @@ from tests.faults.proxy import Proxy
 DUE = f"b:{{due:{TEAM_ID}}}"
 FORGOTTEN = str(SessionKey(crew.AGENT, "thread", "C0GONE:1.0", TEAM_ID))
 """A session that is gone, whose audit is still listed."""
+AUDITED = [SessionKey(crew.AGENT, "thread", f"C0PAST:{n}.0", TEAM_ID) for n in (2, 3)]
+"""Sessions with an audit of long ago."""
 
 _PORTS: set[int] = set()
 
@@ -60,6 +62,7 @@ class Stage:
         self.fell: list[BaseException] = []
         self.pids: dict[str, int] = {}
         self.died: dict[int, float] = {}
+        self.audited = frozenset[str]()
         self.closing = False
         self.long: SessionKey | None = None
         self._nursery = nursery
@@ -76,7 +79,7 @@ class Stage:
         stack.callback(self._kill_servers)
         self.proxy = await stack.enter_async_context(Proxy(self._port))
         self.slack = await stack.enter_async_context(
-            LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0), patience=3.0)
+            LocalSlack(retry_after=(0.1, 0.3, 0.6, 1.0, 2.0, 4.0), patience=3.0)
         )
         for place in PLACES:
             self.slack.workspace.channel(place).members.update(self.slack.workspace.people)
@@ -93,7 +96,12 @@ class Stage:
             await self._fork(name, first=True)
             self._tasks.add(asyncio.create_task(self._keep(name)))
         self.slack.connect(self.listening)
-        await self.until(self._answers, 5.0)
+        await self.until(self._answers, 60.0)
+
+    @property
+    def _anchored(self) -> bool:
+        """Whether the audit is anchored."""
+        return self.plan.besides in ("anchored", "audited")
 
     async def _gather(self) -> None:
         """Have people and clerks, and what was before them."""
@@ -106,8 +114,13 @@ class Stage:
             note=self.note,
             spawn=self.spawn,
         )
-        if self.plan.besides == "anchored":
+        if self._anchored:
             await self.redis.zadd(f"{DUE}:audit", {FORGOTTEN: 1})
+        if self.plan.besides == "audited":
+            self.audited = frozenset(map(str, AUDITED))
+            for key in AUDITED:
+                await past.audit(self.slot, key)
+            await self.redis.zadd(f"{DUE}:audit", dict.fromkeys(self.audited, 2))
         if self.plan.history:
             self.long = self.people.began(0)
             await past.write(self.slot, self.long, events=self.plan.history)
@@ -187,16 +200,16 @@ class Stage:
             "routes": {"#expenses": crew.AGENT},
             "approvers": list(crew.APPROVERS),
             "approvers_channel": self._channel("approvals", unless="direct"),
-            "audit_channel": self._channel("general", only="anchored"),
+            "audit_channel": self._channel("general") if self._anchored else None,
             "approver_roles": {crew.MANAGERS: [GROUPS[0].id]},
             "lease": LEASE,
             "execution_ttl": self.plan.run_for or 86_400,
             **(past.READ if self.plan.history else {"model": "rehearsal"}),
         }
 
-    def _channel(self, name: str, *, unless: str = "", only: str = "") -> str | None:
+    def _channel(self, name: str, *, unless: str = "nothing") -> str | None:
         """A channel's id, where the run has it."""
-        there = self.plan.besides != unless if unless else self.plan.besides == only
+        there = self.plan.besides != unless
         return self.slack.workspace.channel(name).id if there else None
 
     async def _keep(self, name: str) -> None:
@@ -231,7 +244,7 @@ class Stage:
 
     async def unanchored(self) -> str:
         """What is still to be done for the audit, where it is anchored."""
-        if self.plan.besides != "anchored":
+        if not self._anchored:
             return ""
         if await self.redis.zscore(f"{DUE}:audit", FORGOTTEN):
             return "an audit that is gone is listed"

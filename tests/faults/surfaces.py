@@ -1,5 +1,6 @@
 """What Slack shows of a session, and what its people heard of tickets. Pure."""
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
@@ -42,11 +43,14 @@ def cards_tell_the_truth(case: Case) -> Found:
     Where Slack does not say who reads a channel, its card shows what it is about only on demand.
     """
     for record in case.view.approvals.values():
-        copies: Any = record.body["copies"]
-        places = [case.view.places.get(copy["post"]) for copy in copies]
-        cards = [m for m in case.evidence.shown if f"{m.channel}|{m.ts}" in places]
+        cards = case.cards(record)
         unseen = record.body["why"] == "withdrawn"  # taken back before anybody was asked
-        if copies and not cards and not unseen and not _passed(case, over=record.status in FINAL):
+        if (
+            record.body["copies"]
+            and not cards
+            and not unseen
+            and not _passed(case, over=record.status in FINAL)
+        ):
             yield 19, f"{record.id} has no card"
         for card in cards:
             hides = card.channel in str(record.body["hidden"]) and "show" in card.buttons
@@ -61,6 +65,19 @@ def cards_tell_the_truth(case: Case) -> Found:
             alive = [button for button in message.buttons if button in LIVE]
             if about in message.about and alive:
                 yield 19, f"{record.id} is {record.status}, and {message.ts} still has {alive}"
+
+
+def cards_show_the_call(case: Case) -> Found:
+    """Each card shows the arguments that are stored, wherever it names them."""
+    for record in case.view.approvals.values():
+        args: Any = record.body["args"]
+        for card in case.cards(record):
+            told = {
+                name: re.findall(rf"\b{name}:\s*(\w+)", card.text, re.IGNORECASE) for name in args
+            }
+            hides = card.channel in str(record.body["hidden"]) and "show" in card.buttons
+            if any({*told[name]} != {str(args[name])} for name in args) and not hides:
+                yield 5, f"{record.id} is about {args}, and its card reads: {card.text}"
 
 
 def tickets_are_told(case: Case) -> Found:
@@ -125,5 +142,6 @@ def _thread(tag: str) -> tuple[str, str]:
 OF_SURFACE: tuple[Callable[[Case], Found], ...] = (
     posts_are_there,
     cards_tell_the_truth,
+    cards_show_the_call,
     tickets_are_told,
 )

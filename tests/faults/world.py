@@ -21,12 +21,14 @@ from tests.faults.crew import AGENT
 from tests.faults.evidence import Called, Evidence
 from tests.faults.nursery import Nursery
 from tests.faults.plan import PEOPLE, PROCESSES, Plan
-from tests.faults.props import NESTED
 from tests.faults.stage import DUE, Stage
 from tests.faults.troubles import Troubles
 
 PATIENCE = 8.0
 """Seconds without any progress after which nothing more is expected."""
+LOOK = 0.1
+LOOKS = int(PATIENCE / LOOK)
+"""Seconds between two looks, which last longer where the machine is busy; so many are patience."""
 PARTS = ("events", "state", "approvals", "posts", "audit")
 
 
@@ -71,10 +73,11 @@ class World:
         stage = self._stage
         await stage.until(lambda: not stage.busy(), 2 * PATIENCE)
         stage.proxy.become("")
-        calm, moved, before = 0, time.monotonic(), ""
-        end = moved + 8 * PATIENCE
-        while calm < 2 and time.monotonic() < min(moved + PATIENCE, end):
-            await asyncio.sleep(0.1)
+        calm, looks, before = 0, 0, ""
+        for _ in range(8 * LOOKS):
+            if calm == 2 or looks == LOOKS:
+                break
+            await asyncio.sleep(LOOK)
             try:
                 self._restless, progress = await self._unrest()
             except (StoreUnavailable, redis.exceptions.ConnectionError):
@@ -82,8 +85,8 @@ class World:
             calm = 0 if self._restless else calm + 1
             if stage.fell:
                 raise stage.fell[0]
-            if progress != before:
-                moved, before = time.monotonic(), progress
+            looks = looks + 1 if progress == before else 0
+            before = progress
         if self._restless:
             for name in PROCESSES:
                 stage.signal(name, signal.SIGUSR1)
@@ -98,6 +101,7 @@ class World:
         told += [left] if (left := await self._stage.unanchored()) else []
         steps = [f"{v.version} {v.inbox} {len(v.posts)} {len(v.audit)}" for v in views.values()]
         done = len(self._stage.people.clicks) + sum(map(len, self._stage.clerks.moves.values()))
+        done += len(self._stage.slack.delivery.records)
         return "; ".join(told), f"{steps} {done}"
 
     async def _views(self) -> dict[str, View]:
@@ -138,6 +142,10 @@ class World:
             shared={person: await self._shared(person) for person in PEOPLE},
             died=stage.died,
             faults=frozenset((*stage.plan.faults, *("stall" for _ in told["stall"][:1]))),
+            dead=await stage.redis.zrange(f"{DUE}:dead", 0, -1),
+            audited=stage.audited,
+            journals={tag: await stage.redis.hkeys(f"b:{{{tag}}}:j") for tag in views},
+            runs={tag: await stage.redis.hkeys(f"b:{{{tag}}}:c") for tag in views},
         )
 
     async def _shared(self, name: str) -> dict[str, Any]:
@@ -152,17 +160,17 @@ class World:
 def _calls(made: Sequence[ApiCall]) -> Iterator[Called]:
     """The calls that people see something of, or would have."""
     for each in made:
-        told = each.arguments
+        told, text = each.arguments, ""
         match each.method:
             case "chat.postMessage":
                 about = _post(told.get("metadata") or {})
             case "chat.update":
                 about = f"{told.get('channel')}|{told.get('ts')}"
             case "chat.postEphemeral" | "response_url":
-                about = str(told.get("user", ""))
+                about, text = str(told.get("user", "")), str(told.get("text", ""))
             case _:
                 continue
-        yield Called(each.at, each.method, about, str(each.answer.get("error", "")))
+        yield Called(each.at, each.method, about, str(each.answer.get("error", "")), text)
 
 
 def _post(metadata: Any) -> str:
@@ -173,10 +181,7 @@ def _post(metadata: Any) -> str:
 
 def _left(view: View) -> str:
     """What a session still has to do, or waits for that will come soon."""
-    asked = {call.kind for call in view.open.values()} - {"tool"}
-    nested = {cid for cid, call in view.open.items() if call.name in NESTED and asked}
-    waits = [cid for cid, call in view.open.items() if call.kind != "approval"]
-    waits = [cid for cid in waits if cid not in nested]
+    waits = [cid for cid, call in view.open.items() if call.kind in ("tool", "news")]
     expiring = [each.id for each in view.approvals.values() if _expires(each, now=view.now)]
     owed = [post.id for post in view.posts]
     if not (view.inbox or owed or waits or expiring):

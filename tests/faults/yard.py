@@ -15,7 +15,7 @@ from tests.faults.nursery import Nursery
 from tests.faults.plan import Plan
 from tests.faults.world import World
 
-LONGEST = 180.0
+LONGEST = 240.0
 """Seconds after which a run is stuck."""
 
 
