@@ -311,6 +311,7 @@ class Worker:
         tried = self._strange.failed(held.key, what, now=now)
         if now - tried.first < AWAY:
             logs.warning("turn.left", agent=held.key.app)
+            held.is_put_off = True
             return tried.pause(AWAY_AGAIN)
         self._strange.over(held.key, what)
         return None

@@ -66,7 +66,8 @@ class Held:
     are those of bodies that ended before their batch did, `started` the journal's steps that
     somebody else began and nobody knows the end of, `looked` when (ms) these were first looked for
     in vain. `owed` are posts that are stored and not paid yet, by id; `paid` those that were made
-    and are to be struck off with the next word to the store. It is in hand `until` that moment of
+    and are to be struck off with the next word to the store. One that `is_put_off` is given back
+    as if nobody had tried anything. It is in hand `until` that moment of
     `time.monotonic`, or longer. With a `permit` approvals are kept, and what was asked about starts
     with one only.
     """
@@ -107,6 +108,7 @@ class Held:
         self.until = math.inf
         self.lost = False
         self.released = False
+        self.is_put_off = False
         self.permit = permit
         self._companion = companion
         self._person = begun.user
@@ -152,6 +154,7 @@ class Held:
 
     def unsettled(self, pause: float) -> Unsettled:
         """The error that says that the session is given back for `pause` seconds."""
+        self.is_put_off = True
         return Unsettled(self.now + int(pause * 1000), pause=pause)
 
     async def put_off(self, step: str, *, again: float, patience: float | None = None) -> None:
@@ -249,7 +252,9 @@ class Held:
         """Give the session back, once; the answers to the `index` commands that went along."""
         if self.released:
             return ()
-        done = await self.slot.release(self.key, self.fence, paid=self.paid, index=index)
+        done = await self.slot.release(
+            self.key, self.fence, paid=self.paid, put_off=self.is_put_off, index=index
+        )
         self.released = True
         self.paid.clear()
         return done.told

@@ -6,7 +6,7 @@ if not exists then return { 'none', now } end
 local owner = meta('owner') or ''
 if owner ~= '' and owner ~= a.owner and number('lease') > now then
   -- Of an owner who does not say it, such as an older release, only what no lease can be.
-  local of, length = string.match(meta('length') or '', '^(%d+):(%d+)$')
+  local of, length = string.match(meta('length') or '', '^(%d+):(-?%d+)$')
   local longest = now + (tonumber(of) == number('fence') and tonumber(length) or 3600000)
   if number('lease') > longest then
     -- From the future: the clock was set back since. Who is there renews it, who is not loses it.

@@ -213,6 +213,7 @@ class MemorySlot:
         fence: int,
         *,
         paid: Mapping[str, str | None] = NO_POSTS,
+        put_off: bool = False,
         index: Sequence[Command] = (),
     ) -> Released:
         """Give the session back."""
@@ -224,6 +225,8 @@ class MemorySlot:
             session.pay(paid)
             if session.fence != fence:
                 return Released(ours=False)
+            if put_off and session.owner:
+                session.attempt -= 1
             session.owner, session.lease = "", 0
             return Released(ours=True)
 

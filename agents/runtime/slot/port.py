@@ -414,9 +414,13 @@ class Slot(Protocol):
         fence: int,
         *,
         paid: Mapping[str, str | None] = NO_POSTS,
+        put_off: bool = False,
         index: Sequence[Command] = (),
     ) -> Released:
-        """Give the session back, and strike posts off as `posted` does."""
+        """Give the session back, and strike posts off as `posted` does.
+
+        Where it was only `put_off`, its begin was no attempt.
+        """
         ...
 
     async def posted(

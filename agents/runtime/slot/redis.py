@@ -244,10 +244,11 @@ class RedisSlot:
         fence: int,
         *,
         paid: Mapping[str, str | None] = NO_POSTS,
+        put_off: bool = False,
         index: Sequence[Command] = (),
     ) -> Released:
         """Give the session back."""
-        given = {"fence": fence, "paid": codec.paid(paid)}
+        given = {"fence": fence, "paid": codec.paid(paid), "put_off": put_off}
         script = self._script("release", key, given)
         answer, *told = await self._store.send(script, *index, apart=True)
         return Released(ours=answer == 1, told=tuple(told))

@@ -93,6 +93,20 @@ async def test_deaths(slot: Slot, key: SessionKey, leases: list[str], expected: 
     assert deaths == expected
 
 
+async def test_a_session_that_is_put_off_was_not_tried(slot: Slot, key: SessionKey) -> None:
+    """Whoever gives it back untouched takes no attempt away, and says so once only."""
+    await slot.ingest(key, Entry(id="m2", body={}))
+    begun = await begin(slot, key)
+    for _ in range(3):
+        begun = await begin(slot, key)
+        for _ in range(2):
+            await slot.release(key, begun.fence, put_off=True)
+    assert begun.attempt == 2
+    begun = await begin(slot, key)
+    await slot.release(key, begun.fence)
+    assert (await begin(slot, key)).attempt == 3
+
+
 async def test_attempts_count_for_the_head(slot: Slot, key: SessionKey) -> None:
     """Every begin of the same head counts; the next head starts anew."""
     await slot.ingest(key, Entry(id="m2", body={}))

@@ -256,11 +256,14 @@ class Machine(RuleBasedStateMachine):
         key=sessions,
         back=st.sampled_from([1, 2]),
         paid=st.dictionaries(names, st.sampled_from(["C|1", None])),
+        off=st.booleans(),
     )
-    def release(self, key: SessionKey, back: int, *, paid: dict[str, str | None]) -> None:
+    def release(
+        self, key: SessionKey, back: int, *, paid: dict[str, str | None], off: bool
+    ) -> None:
         """A worker gives the session back."""
         fences = self.fences[key][-back:][0]
-        self.both(lambda slot, side: slot.release(key, fences[side], paid=paid))
+        self.both(lambda slot, side: slot.release(key, fences[side], paid=paid, put_off=off))
 
     @rule(key=sessions, paid=st.dictionaries(names, st.sampled_from(["C|1", None])))
     def posted(self, key: SessionKey, paid: dict[str, str | None]) -> None:
