@@ -76,29 +76,28 @@ class Groups:
 
         A name that nobody knows stands for nobody.
         """
-        found: dict[str, None] = {}
-        for leaf in self._leaves(name):
-            people = (leaf,) if is_person(leaf) else await self._group(leaf)
-            if people is None:
-                return None
-            found.update(dict.fromkeys(people))
-        return tuple(found)
+        told = await asyncio.gather(*map(self._behind, self._leaves(name)))
+        found = [people for people in told if people is not None]
+        if len(found) < len(told):
+            return None
+        return tuple(dict.fromkeys(person for people in found for person in people))
 
     async def standing(self, person: str, names: Iterable[str]) -> frozenset[str] | None:
         """The names that a person stands for now; None when that could not be looked up."""
-        held: set[str] = set()
-        for name in names:
-            members = await self.members(name)
-            if members is None:
-                return None
-            if person in members:
-                held.add(name)
-        return frozenset(held)
+        asked = tuple(names)
+        told = dict(zip(asked, await asyncio.gather(*map(self.members, asked)), strict=True))
+        if None in told.values():
+            return None
+        return frozenset(name for name, members in told.items() if person in (members or ()))
 
     async def voter(self, person: str, names: Iterable[str]) -> Person | None:
         """Who somebody is now, with the names they stand for; None when Slack does not say."""
-        found = await self._people.person(person)
-        held = await self.standing(person, names)
+        asked = tuple(names)
+        if not asked:
+            return await self._people.person(person)
+        found, held = await asyncio.gather(
+            self._people.person(person), self.standing(person, asked)
+        )
         return None if found is None or held is None else replace(found, names=held)
 
     async def able(self, names: Iterable[str], most: int) -> Mapping[str, frozenset[str]] | None:
@@ -168,6 +167,10 @@ class Groups:
         if depth == DEPTH:
             return ()
         return tuple(leaf for each in self._roles[name] for leaf in self._leaves(each, depth + 1))
+
+    async def _behind(self, leaf: str) -> tuple[str, ...] | None:
+        """A person, or the people in a user group."""
+        return (leaf,) if is_person(leaf) else await self._group(leaf)
 
     async def _group(self, group: str) -> tuple[str, ...] | None:
         """The people in a user group; many looks at once ask once."""

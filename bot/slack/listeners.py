@@ -31,15 +31,21 @@ from bot.slack.groups import Groups
 from bot.slack.home import Homes
 from bot.slack.messages import Messages
 from bot.slack.origin import misfit
-from bot.slack.payloads import Ignored, Payload
+from bot.slack.payloads import Click, Ignored, Payload, Submission
 from bot.slack.people import People
 from bot.slack.strangers import Strangers
 from bot.slack.workspace import Identity
 
 PATIENCE = 2.2
 """Seconds for storing or deciding: Slack waits three."""
+LATE = (
+    "That took too long, so I do not know whether it counted. If nothing changes in a moment,"
+    " please try again."
+)
 ANY = re.compile("")
-NO_COMMAND = "I do not know that command. Mention me in an agent's channel, or write to me directly."
+NO_COMMAND = (
+    "I do not know that command. Mention me in an agent's channel, or write to me directly."
+)
 
 
 class Taker(Protocol):
@@ -149,8 +155,8 @@ class Listeners:
         if isinstance(click, Ignored):
             return _ok()
         if field := misfit(body, self._identity):
-            return await self._in_time(self._clicks.misplaced(click, field))
-        return await self._in_time(self._clicks.press(click))
+            return await self._in_time(self._clicks.misplaced(click, field), sent=click)
+        return await self._in_time(self._clicks.press(click), sent=click)
 
     async def on_submission(self, body: Payload) -> BoltResponse:
         """Decide a submitted modal; the answer closes it, or says what is wrong."""
@@ -159,8 +165,8 @@ class Listeners:
             logs.warning("click.unknown", action=sent.reason)
             return _ok()
         if field := misfit(body, self._identity):
-            return await self._in_time(self._clicks.misplaced(sent, field))
-        return await self._in_time(self._clicks.submit(sent))
+            return await self._in_time(self._clicks.misplaced(sent, field), sent=sent)
+        return await self._in_time(self._clicks.submit(sent), sent=sent)
 
     async def on_command(self, body: Payload) -> BoltResponse:
         """Answer a slash command, or say that nobody knows it."""
@@ -204,12 +210,20 @@ class Listeners:
         if self._homes and (person := events.home_opened(body)):
             self._clicks.later(self._homes.opened(person))
 
-    async def _in_time(self, work: Awaitable[Mapping[str, Any] | None]) -> BoltResponse:
+    async def _in_time(
+        self,
+        work: Awaitable[Mapping[str, Any] | None],
+        *,
+        sent: Click | Submission | None = None,
+    ) -> BoltResponse:
+        """Slack's answer, also where there is none in time: then who `sent` it reads a sentence."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return _ok(await work)
         except (StoreUnavailable, TimeoutError) as error:
             logs.warning("store.unavailable", error=error)
+            if sent:
+                self._clicks.tell(sent.by, sent.place, LATE)
             return BoltResponse(status=503, body="")
 
     def _forget(self, body: Payload) -> None:

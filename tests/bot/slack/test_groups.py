@@ -7,7 +7,7 @@ import pytest
 from bot.playground import MAX, MIA, PAT, LocalSlack
 from bot.slack.groups import Groups
 from bot.slack.people import People
-from bot.slack.replies import Replies
+from bot.slack.replies import QUICK, Replies
 
 MANAGERS = "S0LOCALMGR1"
 ROLES = {"board": (MAX.id, "deputies"), "deputies": (MANAGERS,), "empty": ()}
@@ -84,3 +84,13 @@ async def test_who_is_in_a_channel(slack: LocalSlack, groups: Groups, fault, fir
         slack.fail("conversations.members", "refused", error=fault, times=1)
     found = [await groups.inside(channel) for _ in range(2)]
     assert [each and each - {"U0LOCALBOT1"} for each in found] == [first, then]
+
+
+async def test_all_names_are_looked_up_at_once(slack: LocalSlack, groups: Groups):
+    """Somebody who presses a button waits as long as for one group, however many are named."""
+    names = [f"S0LOCALG{number:02}" for number in range(40)]
+    slack.fail("usergroups.users.list", "slow", seconds=3_600, times=len(names))
+    assert await groups.voter(MAX.id, names) is None
+    asked = [call.at for call in slack.calls("usergroups.users.list")]
+    assert len(asked) == len(names)
+    assert max(asked) - min(asked) < QUICK * len(names) / 2
