@@ -19,9 +19,9 @@ SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "s", "MODEL": "reh
 @pytest.mark.parametrize(
     ("given", "status", "words"),
     [
-        pytest.param({}, 78, "SLACK_BOT_TOKEN and SLACK_SIGNING_SECRET", id="no workspace"),
+        pytest.param({}, 78, "SLACK_BOT_TOKEN is missing, and with it", id="no workspace"),
         pytest.param(
-            {"SLACK_BOT_TOKEN": "xoxb-1"}, 78, "SLACK_SIGNING_SECRET is missing", id="half a pair"
+            {"SLACK_BOT_TOKEN": "xoxb-1"}, 78, "(for a public address) is missing", id="half a pair"
         ),
         pytest.param(
             {"SLACK_SIGNING_SECRET": "s"}, 78, "SLACK_BOT_TOKEN is missing", id="the other half"
