@@ -32,37 +32,37 @@ from bot.outbox import Debt, Outbox
 from bot.tries import Tries
 
 GRACE = 15.0
-"""Seconds that turns in hand are left to end in after SIGTERM; the platform kills after 30."""
+"""Seconds that turns in hand have left to end after SIGTERM; the platform kills after 30."""
 CANCELLATIONS = 5
-"""How often a turn is told to stop: `asyncio.wait_for` before Python 3.12 may swallow one."""
+"""How often a turn is told to stop, since `asyncio.wait_for` may swallow it before Python 3.12."""
 RETRIES = (1.0, 5.0, 15.0, 60.0, 300.0)
 """Seconds until a turn that failed is tried again; the last one repeats."""
 SOON = 0.1
-"""Seconds, doubled each time, until a session that somebody else has is looked at again."""
+"""Seconds before a session that somebody else has is looked at again; doubled each time."""
 AGAIN = 0.5
-"""Seconds between two looks whether a store that went away answers again."""
+"""Seconds between two looks at whether a lost store answers again."""
 TRIES = 3
-"""How often a turn that the store left alone goes on, before it is put off for a whole lease."""
+"""How often a turn is taken up again after its store was lost, before it waits a whole lease."""
 GIVE_UP = 6
-"""After so many failures in a row a turn is given up."""
+"""The failures in a row after which a turn is given up."""
 AWAY = 300.0
-"""Seconds that what is put to an agent this process does not have is left to those that have it:
-while a release takes over from another one, or is taken back."""
+"""Seconds for which what is put to an agent that this process lacks is left to those that have it,
+as while one release takes over from another, or is taken back."""
 AWAY_AGAIN = 10.0
 """Seconds until such a session is looked at again; longer each time."""
 GONE = "The agent of this conversation is not here any more, so nothing was done."
 
 
 def farewell() -> Agent:
-    """Who answers in sessions whose agent was taken away by a deploy."""
+    """The agent that answers in sessions whose own agent a deploy has removed."""
     return Agent(name="farewell", model=Fixed(GONE))
 
 
 class Secretary(Protocol):
-    """Who keeps a session's approvals in mind while a turn lasts (see approvals/secretary.py)."""
+    """Keeps a session's approvals in mind while a turn lasts (see approvals/secretary.py)."""
 
     async def prepare(self, key: SessionKey, approvals: Mapping[str, Approval]) -> None:
-        """A turn begins; these are the session's approvals."""
+        """Begin a turn with the session's approvals."""
         ...
 
     async def recall(self, key: SessionKey) -> None:
@@ -77,12 +77,12 @@ class Secretary(Protocol):
         ...
 
     def forget(self, key: SessionKey) -> None:
-        """The turn is over."""
+        """End the turn."""
         ...
 
 
 class Tally:
-    """What a turn amounts to, in the log: nothing when there was nothing to do."""
+    """Sums a turn up in the log; says nothing when there was nothing to do."""
 
     def __init__(self, agent: str, *, waiting: bool) -> None:
         """Begin, perhaps with something `waiting`; a turn that goes on after a crash may not."""
@@ -94,7 +94,7 @@ class Tally:
             self._start()
 
     def heard(self, event: Event) -> None:
-        """An event was stored."""
+        """Count an event that was stored."""
         if not self._started:
             self._start()
         self._events += 1
@@ -102,7 +102,7 @@ class Tally:
         self._tokens += event.tokens
 
     def ended(self) -> None:
-        """There is nothing more to do for now."""
+        """Log the sums: there is nothing more to do for now."""
         if self._started:
             logs.info(
                 "turn.finished",
@@ -193,7 +193,7 @@ class Worker:
             await bell
 
     def _take(self, claim: Claim) -> None:
-        """Start a turn; one that is in hand already is started once more when it has ended."""
+        """Start a turn; where one is under way, another starts when it has ended."""
         self._claims[claim.key] = claim
         if claim.key not in self._turns:
             self._start(claim.key)
@@ -210,7 +210,7 @@ class Worker:
             self._start(key)
 
     async def _let_end(self, grace: float) -> None:
-        """Wait for the turns in hand; what lasts too long is cancelled, and handed back."""
+        """Wait for the turns in hand; those that last too long are cancelled and handed back."""
         end = time.monotonic() + grace
         while self._turns and (left := end - time.monotonic()) > 0:
             await asyncio.wait(self._turns.values(), timeout=left)
@@ -224,7 +224,7 @@ class Worker:
             await self._index.send([each for key in late for each in self._index.ring(key)])
 
     async def _work(self, claim: Claim) -> None:
-        """One claimed session; whatever happens, it is looked at again if there is a reason."""
+        """Work off a claimed session; whatever happens, it is looked at again if need be."""
         tries = 0
         with logs.bound(session=str(claim.key)):
             while not await self._over(claim, tries):
@@ -232,9 +232,9 @@ class Worker:
                 await self._store_answers()
 
     async def _over(self, claim: Claim, tries: int) -> bool:
-        """Have a turn, or let others have it when all stops; False when it is to be tried again.
+        """Have a turn, or leave it to others when all stops; False when it is to be tried again.
 
-        Without its store a process that stops hands nothing on: others come when the lease is over.
+        A process that stops without its store hands nothing on: others come after the lease.
         """
         handed_on = self._stopping.is_set()
         try:
@@ -250,7 +250,7 @@ class Worker:
         return True
 
     async def _store_answers(self) -> None:
-        """Wait until the store answers or all stops, for a moment at least."""
+        """Wait at least a moment, until the store answers or all stops."""
         answers = False
         while not (answers or self._stopping.is_set()):
             await asyncio.sleep(AGAIN)
@@ -281,7 +281,7 @@ class Worker:
         await self._index.send(self._index.over(claim, pause=pause))
 
     def _pause_met(self, key: SessionKey) -> float:
-        """Seconds until a busy session is looked at again: who has it may never look again."""
+        """Seconds before a busy session is looked at again: whoever has it may never do so."""
         met = self._met[key] = self._met.get(key, 0) + 1
         return min(SOON * 2 ** min(met, 10), self._lease / 1000)
 
@@ -303,7 +303,7 @@ class Worker:
             self._secretary.forget(key)
 
     def _left_to_others(self, runner: Runner, held: Held) -> float | None:
-        """Seconds for which only a process that has the agent may go on; None when this one may."""
+        """Seconds for which only a process with the agent may go on; None when this one may."""
         if runner is not self._farewell or runner.rests(held):
             return None
         now, what = time.monotonic(), held.next_entry or str(held.version)
@@ -336,7 +336,7 @@ class Worker:
         tally.ended()
 
     async def _give_back(self, held: Held, claim: Claim, *, pause: float | None) -> None:
-        """Let go of a session, say when it is due again, and take the next one, all at once."""
+        """Give a session back, say when it is due again, and take the next one, all at once."""
         over = self._index.over(claim, pause=pause)
         more = () if self._stopping.is_set() else self._index.claiming(1, lease=self._lease)
         try:
@@ -348,7 +348,7 @@ class Worker:
             self._take(each)
 
     async def _bury(self, key: SessionKey) -> float:
-        """Give up the turn that fails again and again; operators and people hear of it."""
+        """Give up a turn that fails again and again; operators and people hear of it."""
         logs.error("turn.given_up")
         del self._failures[key]
         await self._index.send(self._index.buried(key))

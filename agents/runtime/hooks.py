@@ -63,12 +63,12 @@ class Hooks:
         return cast("LlmResponse | None", await self._first(kind, own=told, plugins=told))
 
     def there(self, kind: str) -> bool:
-        """Whether there is a hook of a kind."""
+        """Whether there is any hook of a kind."""
         return bool(self.plugins or getattr(self.agent, kind))
 
     @property
     def of_model(self) -> bool:
-        """Whether anybody is shown what a model is asked."""
+        """Whether any hook is shown what a model is asked."""
         return self.there("before_model_callback") or self.there("on_model_error_callback")
 
     async def _first(self, kind: str, *, own: Mapping[str, Any], plugins: Mapping[str, Any]) -> Any:

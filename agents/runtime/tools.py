@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 Effects = Literal["none", "idempotent", "once"]
 PATIENCE = 20.0
-"""Seconds that what is beside a body may take to answer: less than a session is held for."""
+"""Seconds that a function beside a body may take: less than a session is held for."""
 NOTE = (
     "This starts work that takes a long time. While its last response says that it is under way, "
     "do not call it again: news will come by itself."
@@ -48,7 +48,7 @@ NOTE = (
 
 @runtime_checkable
 class Tool(Protocol):
-    """What the runner knows of a tool.
+    """What the runner knows about a tool.
 
     `effects` says what a second run would do: nothing ("none"), the same again under the same key
     ("idempotent"), or harm ("once"). `contract` changes when an open question must be asked anew.
@@ -91,7 +91,7 @@ class Tool(Protocol):
         ...
 
     async def precondition(self, bound: Bound, tool_context: ToolContext) -> dict[str, JsonValue]:
-        """What people agree to besides the call, as it is now; whatever fails is passed on."""
+        """What the call depends on, as it is now; whatever goes wrong is raised."""
         ...
 
     async def run_async(self, *, args: Bound, tool_context: ToolContext) -> Any:

@@ -31,7 +31,7 @@ def opened(approval: Approval) -> Json:
 
 
 def voted(approval: Approval) -> Json:
-    """Somebody voted; whether that decided is the entry after it.
+    """Somebody voted; whether that decided it is told by the next entry.
 
     `payload_sha256` is of what they entered as canonical JSON, `reason_sha256` of their reason.
     """
@@ -48,7 +48,7 @@ def voted(approval: Approval) -> Json:
 
 
 def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
-    """People were reminded, others may decide as well from now on, or fewer have to reject."""
+    """People were reminded, others may decide from now on as well, or fewer have to reject."""
     entries: list[Json] = []
     if after.policy.rejections < before.policy.rejections:
         needed: Json = {"rejections": after.policy.rejections}
@@ -65,7 +65,7 @@ def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
 
 
 def recounted(before: Approval, after: Approval, *, now: int) -> list[Json]:
-    """What of approvals given before counts no more, for their people have lost the right."""
+    """Which approvals given before no longer count, because their people have lost the right."""
     entries: list[Json] = []
     for was, vote in zip(before.votes, after.votes, strict=False):
         if vote != was:
@@ -94,7 +94,7 @@ def decided(approval: Approval, *, now: int) -> Json:
 
 
 def refused(approval: Approval, *, person: str, act: str, code: str, now: int) -> Json:
-    """Somebody tried what they may not."""
+    """Somebody tried what they are not allowed to do."""
     said: Json = {"person": person, "act": act, "code": code}
     return {**_entry("approval.refused", approval, at=now), **said}
 

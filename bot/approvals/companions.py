@@ -45,7 +45,7 @@ def _said(event: Event, scene: Scene) -> Plan:
 
 
 def _moved_on(event: Event, scene: Scene) -> Plan:
-    """That somebody wrote while people were being asked, who may not see it where they are.
+    """The news, for people who are being asked elsewhere, that somebody wrote in the conversation.
 
     It is told at the first message after a question: the others change nothing about it.
     """
@@ -62,7 +62,7 @@ def _moved_on(event: Event, scene: Scene) -> Plan:
 
 
 def _paid(event: Event, scene: Scene) -> Plan:
-    """What a model was paid for this event goes on the account of the person behind it."""
+    """Charge the tokens of this event to the person behind it."""
     count = scene.rules.spent
     if count is None or not event.tokens:
         return Plan()
@@ -86,7 +86,7 @@ def _answered(event: Event, scene: Scene) -> Plan:
 
 
 def _over(event: Event, scene: Scene) -> Plan:
-    """The approvals whose calls are answered here without them: nobody waits for them any more.
+    """The approvals whose calls are answered here without them, so that nobody waits for them.
 
     One that somebody approves at this very moment is void: the answer came too late to be heard.
     """

@@ -60,9 +60,9 @@ MOVES: Mapping[Status, frozenset[Status]] = MappingProxyType(
 
 
 MOST_NAMES = 300
-"""Names whose order is kept; those of a call that has more follow by the alphabet."""
+"""How many names have their order kept; any more of them follow alphabetically."""
 ORDER_LIMIT = 10_000
-"""Characters of all those names."""
+"""The most characters of all those names together."""
 
 
 class Copy(Frozen):
@@ -79,7 +79,7 @@ class Copy(Frozen):
 
     @property
     def private(self) -> bool:
-        """Whether those who may decide from later on do not see it without a card of their own."""
+        """Whether those who may decide later do not see it, and need cards of their own."""
         return is_person(self.channel) or self.channel.startswith("D") or bool(self.thread_ts)
 
     @classmethod
@@ -177,7 +177,7 @@ class Approval(Frozen):
 
     @property
     def askers(self) -> frozenset[str]:
-        """Everybody who wants the call: none of them is a second pair of eyes."""
+        """Everybody who wants the call, and so is no second pair of eyes."""
         return frozenset((self.requester, *self.behind))
 
     @property
@@ -216,7 +216,7 @@ class Approval(Frozen):
 
 
 class Again(NamedTuple):
-    """Whether people were asked about a call once more: by the newest such request."""
+    """Whether people were asked about a call once more, and by which newest request."""
 
     newest: Approval | None
 
@@ -268,7 +268,7 @@ def opened(
 
 
 def _ordered(args: Mapping[str, JsonValue]) -> Iterator[str]:
-    """The names of arguments, then the paths inside them, as far as there is room for them."""
+    """The names of arguments, then the paths inside them, as many as there is room for."""
     room = ORDER_LIMIT
     named = dict.fromkeys((*args, *_paths(dict(args))))
     for path in itertools.islice(named, MOST_NAMES):
@@ -278,7 +278,7 @@ def _ordered(args: Mapping[str, JsonValue]) -> Iterator[str]:
 
 
 def _paths(value: JsonValue, path: str = "") -> Iterator[str]:
-    """Where everything is in a value, in order: the items of a list are all in one place."""
+    """The paths inside a value, in order; all items of a list share one."""
     for each in value if isinstance(value, list) else ():
         yield from _paths(each, path)
     for name, each in value.items() if isinstance(value, dict) else ():
@@ -287,7 +287,7 @@ def _paths(value: JsonValue, path: str = "") -> Iterator[str]:
 
 
 def left_open(approval: Approval) -> bool:
-    """Whether what was approved was started, and nobody could say afterwards what came of it.
+    """Whether an approved call was started without anybody being able to say what came of it.
 
     Whatever closes a question before it is approved says why.
     """

@@ -1,4 +1,4 @@
-"""Who is asked and does not see the card where it is: they get one in a DM; pure."""
+"""Gives a card in a DM to those who are asked and do not see the one in a channel; pure."""
 
 from collections.abc import Collection, Mapping
 
@@ -7,7 +7,7 @@ from bot.approvals.terms import is_person
 from bot.turns import Spot
 
 MOST = 25
-"""Cards in DMs that those get who are not in the channel: Slack takes about one a second."""
+"""The most cards in DMs for people outside the channel: Slack takes about one a second."""
 
 
 def channels(approval: Approval, places: Mapping[str, str]) -> tuple[str, ...]:

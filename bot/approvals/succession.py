@@ -22,19 +22,19 @@ from bot.approvals.terms import Policy, Quota, Vote, approving, in_favour, is_pe
 from bot.turns import Command, thread_of
 
 Able = Mapping[str, frozenset[str]]
-"""Who may decide now behind each name: of a person themselves, or nobody."""
+"""Who may decide now behind each name; behind a person's id it is that person, or nobody."""
 
 LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
-"""Who may decide behind names, so many of each at the most; None when nobody can say."""
+"""Who may decide behind names, at most so many for each; None when nobody can say."""
 
 Inside = Callable[[str], Awaitable[frozenset[str] | None]]
-"""Who is in a channel; None when nobody can say it now."""
+"""Who is in a channel; None when nobody can say now."""
 
 Follow = Callable[[Approval], Sequence[Command]]
 """The index commands that go with a change: the session is due, and those asked now find it."""
 
 TOLD = 50
-"""How many people of one group are told of a request, once it is known who is in it."""
+"""How many members of one group are told of a request, once they are known."""
 PASSED_ON = (
     "Too few of those who were asked about request {} may still decide, so the default approvers"
     " are asked as well."

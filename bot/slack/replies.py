@@ -44,17 +44,17 @@ EVENT_TYPE = "countersign_post"
 CLOCKS_APART = 120.0
 """Seconds by which the clocks of the store and of Slack may differ."""
 PAGES = 25
-"""Pages in which a post is looked for: Slack answers so many in half a minute."""
+"""Pages in which a post is looked for: as many as Slack answers in half a minute."""
 PAGE = 200
 UNTOLD = 60.0
-"""Seconds after which a channel that Slack says nothing of counts as shared."""
+"""Seconds after which a channel about which Slack says nothing counts as shared."""
 LULL = 600.0
 """Seconds without a look after which it is another time that Slack says nothing: no post waits so
 long to be tried again."""
 SHARED_REMEMBERED = 600.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
-"""Seconds for a call that a click waits for: Slack waits three for our answer."""
+"""Seconds for a call that a click waits for, since Slack waits three for our answer."""
 THINKING = "is thinking…"
 
 _SHARED = ("is_ext_shared", "is_pending_ext_shared")
@@ -71,7 +71,7 @@ _UNSHOWABLE = frozenset(
 
 @dataclass(slots=True)
 class Seen:
-    """What was read of a place so far: where posts of ours are by their ids, and where to read on.
+    """What was read of a place so far: where our posts are, by their ids, and where to read on.
 
     Nothing older than `since` (seconds since the epoch) is read. `at` is when the last page was
     read (`time.monotonic`), `over` says that there is no other one.
@@ -86,16 +86,16 @@ class Seen:
 
     @property
     def begun(self) -> bool:
-        """Whether some of it was read, and there is more."""
+        """Whether a part of it was read and there is more."""
         return bool(self.cursor) and not self.over
 
     def begin_anew(self) -> None:
-        """Know nothing of it."""
+        """Forget what was read of it."""
         self.cursor, self.pages = "", 0
         self.places.clear()
 
     def tells(self, id: str) -> bool:  # noqa: A002
-        """Whether nothing more has to be read to know where the post with that id is."""
+        """Whether enough was read to know where the post with that id is."""
         return self.over or id in self.places
 
 
@@ -189,7 +189,7 @@ class Replies:
         )
 
     async def shared(self, channel: str) -> bool:
-        """Whether people of other companies may be in a channel; also where Slack never says.
+        """Whether people of other companies may be in a channel; true where Slack will never say.
 
         Raises Unanswered when Slack may say in a moment: for as long as this app may say nothing
         at all, or wants to be asked later, and `UNTOLD` seconds on end where nobody knows why.

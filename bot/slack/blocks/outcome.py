@@ -56,7 +56,7 @@ def outcome(approval: Approval, *, again: Again | None = None) -> str:
 
 
 def _yes(approval: Approval) -> str:
-    """Who let it run; of an interrupted call, by saying that it had not happened."""
+    """Who let the call run; an interrupted one, by saying that it had not happened."""
     people = deciders(approval)
     by = f"{mentions(people)}{_at(approval.decided_at)}"
     if approval.unknown:
@@ -89,7 +89,7 @@ def _since(approval: Approval, again: Again, ran: str) -> str:
 
 
 def _not_run(approval: Approval) -> str:
-    """That a call did not run because of this; what nobody knows is not denied."""
+    """The statement that the call did not run, unless nobody knows that."""
     if approval.unknown:
         return f"{NOT_KNOWN.capitalize()}, and it does not run again."
     if approval.begun:
@@ -110,7 +110,7 @@ def deciders(approval: Approval) -> tuple[str, ...]:
 
 
 def _others(approval: Approval, named: Collection[str] = ()) -> str:
-    """What those had said who are not `named` as who decided."""
+    """What others had said than those `named` as the ones who decided."""
     votes = [vote for vote in newest(approval.votes).values() if vote.person not in named]
     if approval.unknown:
         return ""
