@@ -36,7 +36,7 @@ from agents.runtime.story import Story
 LEASE = 30_000
 USUAL = RunConfig()
 MAX_DEATHS = 10
-"""How often a turn may take its process with it before it is given up."""
+"""How often a turn may kill its process before it is given up."""
 
 
 class Runner:
@@ -168,7 +168,7 @@ class Runner:
         return isinstance(next_step(self.agent, held.story), (Wait, Done))
 
     async def give_up(self, key: SessionKey, *, owner: str, lease: int = LEASE) -> None:
-        """End what a session cannot get done, and say so in it; what waits behind it can go on.
+        """End a turn that cannot be completed, and say so in it; what waits behind it can go on.
 
         Raises SessionBusy and SessionConflict.
         """
@@ -216,10 +216,8 @@ class Runner:
             size=stored(run_config.window if run_config else 0),
         )
 
-    async def _steps(
-        self, held: Held, turns: Turns, *, let_go: bool = False
-    ) -> AsyncIterator[Event]:
-        """The loop; `turns` says what the turn of each inbox entry may, and when it is enough."""
+    async def _steps(self, held: Held, turns: Turns, *, let_go: bool) -> AsyncIterator[Event]:
+        """The loop; `turns` says what each inbox entry's turn may use, and when to stop."""
         budget = turns.begin(held.entry)
         while not held.lost:
             step = next_step(self.agent, held.story)
@@ -250,7 +248,7 @@ class Runner:
     async def _kept(
         self, held: Held, step: Step, new: Sequence[Event], *, let_go: bool
     ) -> Sequence[Event]:
-        """Store what came of a step, or only hear it; what a client may see."""
+        """Store what came of a step, or only take it in; returns what a client may see."""
         match step:
             case CallModel(agent=agent) if asks_first(agent, new, plugins=self._plugins):
                 held.hear(new)
@@ -265,7 +263,7 @@ class Runner:
         return Asking(held, step, model=model, hooks=hooks, budget=budget)
 
     async def _ran(self, step: RunTools, held: Held, budget: Budget) -> list[Event]:
-        """Go on with the calls of a batch; what came of it."""
+        """Go on with the calls of a batch; returns the events that record what came of it."""
         await held.work_for(step.calls[0].invocation)
         found = await outcomes(held, step, Hooks(self._plugins, step.agent))
         if budget.config.raise_tool_errors:
@@ -273,13 +271,13 @@ class Runner:
         return recorded(found, version=held.next_version, now=held.now / 1000)
 
     async def _ingest(self, key: SessionKey, entry: Entry) -> None:
-        """Put an entry to a session."""
+        """Put an entry into a session's inbox."""
         if await self._slot.ingest(key, entry, only_existing=True) == "missing":
             await self._create(key)
             await self._slot.ingest(key, entry)
 
     async def _create(self, key: SessionKey) -> None:
-        """Make the session that is missing, if that is wanted."""
+        """Create the missing session, if the runner was told to."""
         if not self._auto_create:
             raise SessionNotFoundError(f"there is no session {key.id!r} of {key.user!r}")
         await self._slot.apply(key, state={}, create=True)
@@ -298,7 +296,7 @@ class Runner:
         return story
 
     async def _read(self, key: SessionKey, reading: Reading, *, owner: str) -> None:
-        """Work through a session, the turns before this caller's included, until that is over."""
+        """Work through a session until this caller's turn is over, earlier turns included."""
         pause = 0.005
         try:
             while not reading.done:
@@ -317,7 +315,7 @@ class Runner:
             reading.end()
 
     async def _served(self, key: SessionKey, turns: Turns, *, owner: str) -> None:
-        """Work through a session once, and let those hear what comes of it who asked for it."""
+        """Work through a session once; each caller hears what comes of its own turn."""
         mine = turns.mine
         async with self.hold(key, owner=owner, run_config=mine.budget.config) as held:
             turns.catch_up(held)
@@ -328,5 +326,5 @@ class Runner:
             mine.read(view.events if view else ())
 
     def _budget(self, run_config: RunConfig | None) -> Budget:
-        """What one turn may."""
+        """What one turn may use."""
         return Budget(run_config or USUAL, self._max_attempts, self._spent)

@@ -146,7 +146,7 @@ def begun(answer: Answer, state: Json, *, user: str) -> Begun:
 
 
 def nothing_begun(now: int, state: Json, *, user: str) -> Begun:
-    """What a session that is not there begins with."""
+    """How a session that is not there begins."""
     return begun(["begun", 0, 0, now, 0, 0, *([()] * 11), 0, 0], state, user=user)
 
 
@@ -174,7 +174,7 @@ def view(answer: Answer, state: Json) -> View:
 
 
 def value(kept: str) -> Any:
-    """What a text says."""
+    """The value of a JSON text."""
     return json.loads(kept)
 
 
