@@ -27,7 +27,7 @@ from bot.graves import GO_ON, Grave, graves
 from bot.index import Index
 from bot.secrets import MASK, covered
 from bot.settings import Settings
-from bot.slack.blocks.arguments import depends_on
+from bot.slack.blocks.arguments import arguments, depends_on, in_one_line
 from bot.slack.blocks.concealed import HIDDEN, concealed, difference
 from bot.slack.blocks.takes import once_more
 from bot.slack.text import visible
@@ -37,6 +37,8 @@ NOT_FOUND = 1
 INTERRUPTED = "interrupted: decide happened, run or leave"
 SAVING = "It is saved here, but not yet on the other servers: look again before you rely on it."
 EVENTS_SHOWN = 20
+LISTED = 80
+"""Characters of a call's arguments in a list."""
 PATIENCE = 3.0
 """Seconds after which somebody at a console is told what is waited for."""
 
@@ -151,15 +153,29 @@ async def listed(desk: Desk, _given: argparse.Namespace) -> int:
     found = await desk.board.approvals()
     _none(found)
     for each in found:
-        waits = "" if each.decided_by else demands(each.policy, list)
-        if again := once_more(each):
-            so_far = ", ".join(vote.person for vote in leading(each))
-            waits += f"; so far {so_far}, {again}"
-        who = each.decided_by or ", ".join(each.policy.approvers)
-        call = f"{each.agent}.{each.tool} {each.requester}"
-        told = f"{each.reference} {each.status:9} {call} {who}{waits and f' ({waits})'}"
-        _print(f"{told}, {INTERRUPTED}" if each.unknown and each.status == "pending" else told)
+        call = f"{each.agent}.{each.tool}({in_one_line(arguments(each), LISTED)})"
+        asked = f"asked by {each.requester} {_moment(each.asked_at / 1000)}"
+        told = f"{each.reference} {each.status:9} {call}, {asked}"
+        _print(f"{told}, {_waits(each) if each.status == 'pending' else _ended(each)}")
     return 0
+
+
+def _ended(approval: Approval) -> str:
+    """By whom an approval was decided, and when it was over."""
+    at = _moment((approval.decided_at or approval.asked_at) / 1000)
+    return f"decided by {approval.decided_by} {at}" if approval.decided_by else f"over {at}"
+
+
+def _waits(approval: Approval) -> str:
+    """For whom an open approval waits, for how many of them, and until when."""
+    told = f"waits for {', '.join(approval.policy.approvers)}"
+    if needed := demands(approval.policy, list):
+        told += f" ({needed})"
+    if again := once_more(approval):
+        told += f"; so far {', '.join(vote.person for vote in leading(approval))}, {again}"
+    if approval.deadline:
+        told += f", until {_moment(approval.deadline / 1000)}"
+    return f"{told}, {INTERRUPTED}" if approval.unknown else told
 
 
 async def shown(desk: Desk, given: argparse.Namespace) -> int:

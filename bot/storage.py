@@ -20,7 +20,7 @@ from redis.exceptions import (
     RedisError,
     ResponseError,
 )
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_delay
 from tenacity.wait import wait_exponential
 
 import agents
@@ -178,6 +178,13 @@ def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]
         yield Finding(level, f"{told}; this process opens {connections} at the most")
 
 
+def _waited(seconds: float, state: RetryCallState) -> None:
+    """Say once that the store is waited for, and for how long."""
+    if state.attempt_number == 1:
+        error = state.outcome and state.outcome.exception()
+        logs.warning("store.unavailable", error=error, wait_s=seconds)
+
+
 async def wait_for_store(client: Client, *, seconds: float) -> None:
     """Ask the store until it answers.
 
@@ -189,6 +196,7 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
             stop=stop_after_delay(seconds),
             wait=wait_exponential(multiplier=0.1, max=3),
             retry=retry_if_exception(_passes),
+            before_sleep=partial(_waited, seconds),
             reraise=True,
         ):
             with attempt:

@@ -123,31 +123,41 @@ async def test_what_looks_like_a_secret_is_not_shown(desk, typed: Typed, secret)
 @pytest.mark.parametrize(
     ("policy", "status", "words"),
     [
-        pytest.param(Policy(approvers=("UA", "UB")), "pending", "UA, UB", id="any of them"),
+        pytest.param(
+            Policy(approvers=("UA", "UB")),
+            "pending",
+            "waits for UA, UB, until 20",
+            id="any of them",
+        ),
         pytest.param(
             Policy(approvers=("UA", "UB"), quorum=2),
             "pending",
-            "UA, UB (2 have to approve)",
+            "waits for UA, UB (2 have to approve), until 20",
             id="both",
         ),
         pytest.param(
             Policy(approvers=("UA",), rules=((Quota(names=("cfo", "UA")),),)),
             "pending",
-            "UA (it takes any 1 of (cfo, UA))",
+            "waits for UA (it takes any 1 of (cfo, UA)), until 20",
             id="a rule",
         ),
-        pytest.param(Policy(approvers=("UA",), quorum=2), "rejected", "UB", id="decided"),
+        pytest.param(
+            Policy(approvers=("UA",), quorum=2), "rejected", "decided by UB 1970", id="decided"
+        ),
     ],
 )
 async def test_a_list_says_who_has_to_agree(desk, typed: Typed, policy, status, words):
     """In the words of the cards, as long as it is open; then who decided."""
     slot, index, _ = desk
-    by = None if status == "pending" else "UB"
-    other = await put(slot, id="4-0", policy=policy, status=status, decided_by=by)
+    ended = {} if status == "pending" else {"decided_by": "UB", "decided_at": 1_000}
+    other = await put(slot, id="4-0", policy=policy, status=status, **ended)
     await index.send(listed(index.lists, other))
     _, told = await typed("approvals", "list")
     [line] = [each for each in told.splitlines() if each.startswith(other.reference)]
-    assert line.endswith(f" UASK {words}")
+    call = f"{other.agent}.{other.tool}("
+    assert line.startswith(f"{other.reference} {status:9} {call}")
+    assert ", asked by UASK 20" in line
+    assert f", {words}" in line
 
 
 async def test_a_list_says_that_an_approval_has_to_be_given_again(desk, typed: Typed):
@@ -157,7 +167,7 @@ async def test_a_list_says_that_an_approval_has_to_be_given_again(desk, typed: T
     vote = Vote(person="UA", confirmed=True, at=1)
     policy = Policy(approvers=("UA", "UB"), rules=(rule,))
     await index.send(listed(index.lists, await put(slot, id="4-0", policy=policy, votes=(vote,))))
-    assert f"; so far UA, {ENOUGH})" in (await typed("approvals", "list"))[1]
+    assert f"; so far UA, {ENOUGH}, until" in (await typed("approvals", "list"))[1]
 
 
 HIDDEN_SIGNS = "\u202egro.live\u202c \u200b \x9b2J p\u0430ypal"
@@ -207,9 +217,7 @@ async def test_an_operator_decides(desk, typed: Typed, monkeypatch):
 @pytest.mark.parametrize(
     ("act", "said", "status", "why"),
     [
-        pytest.param(
-            "happened", "recorded that it happened", "cancelled", "happened", id="yes"
-        ),
+        pytest.param("happened", "recorded that it happened", "cancelled", "happened", id="yes"),
         pytest.param("run", "starts once more", "approved", "", id="no, and it is to run"),
         pytest.param("leave", "left as it is", "rejected", "", id="it stays so"),
         pytest.param("approve", "happened, run", "pending", "", id="approve is no answer"),

@@ -221,11 +221,12 @@ async def test_that_a_store_was_emptied_is_told(store_url):
     assert told == ["warn"]
 
 
-async def test_a_store_that_is_not_there(free_port):
-    """Waiting for a store that never answers ends with a sentence about REDIS_URL."""
+async def test_a_store_that_is_not_there(free_port, caplog):
+    """Waiting for one that never answers is said once, and ends with a sentence about REDIS_URL."""
     async with Redis.from_url(f"redis://127.0.0.1:{free_port}/0") as client:
         with pytest.raises(StoreUnavailable, match="REDIS_URL does not answer"):
             await wait_for_store(client, seconds=0.3)
+    assert [each.message for each in caplog.records] == ["store.unavailable"]
 
 
 async def test_a_store_that_is_full_of_connections_is_waited_for():
