@@ -175,7 +175,7 @@ async def test_the_same_click_twice_is_one(office: Office):
 
 async def test_nobody_answers_in_time(open_office: Opening):
     """An unanswered question expires: the card says so, the call never runs, a click is told."""
-    office = await open_office(approval_ttl="1s")
+    office = await open_office(approval_ttl="4s")
     thread, card = await asked(office)
     await office.slack.wait_for(lambda: "Expired" in full_text(office.now(card)))
     await office.slack.click("max", card, "approve")

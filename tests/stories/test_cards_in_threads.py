@@ -14,8 +14,8 @@ from tests.stories.office import Office, buttons
 from tests.stories.scripts import gated, scripted
 
 HOTEL = "please reimburse 200 dollars for the hotel"
-REMINDED = {"reminders": [0.2], "expires": "5s"}
-ESCALATED = {"reminders": [], "escalate": {"0.2": [MIA.id]}, "expires": "5s"}
+REMINDED = {"reminders": [0.02], "expires": "50s"}
+ESCALATED = {"reminders": [], "escalate": {"0.02": [MIA.id]}, "expires": "50s"}
 
 
 def asking(**policy: Any) -> dict[str, Any]:
@@ -128,7 +128,7 @@ async def test_the_channel_is_archived_later(open_office: Opening, policy, words
 
 async def test_one_card_at_home_is_enough(open_office: Opening):
     """A second reminder is not told that it could not be given: the card in the thread has it."""
-    policy = {"reminders": [0.05, 0.1], "expires": "20s", "notify": None}
+    policy = {"reminders": [0.05, 0.1], "expires": "60s", "notify": None}
     office = await open_office(**asking(**policy))
     thread = await office.ask(HOTEL)
     await office.card("200")

@@ -306,7 +306,7 @@ async def test_every_copy_loses_its_buttons(
     office = await open_office(
         approvers=[each.id for each in people],
         approvers_channel=None,
-        approval_ttl="2s" if end is lapsed else "7d",
+        approval_ttl="5s" if end is lapsed else "7d",
     )
     told = {
         "REDIS_URL": store_url,

@@ -57,7 +57,7 @@ async def test_a_home_follows_a_request(office: Office):
 
 async def test_a_home_after_the_time_is_up(open_office: Opening):
     """An expired request waits for nobody; who asked and who was asked read how it ended."""
-    office = await open_office(approval_ttl="2s")
+    office = await open_office(approval_ttl="4s")
     await looking(office, "ana", "max")
     await office.ask(HOTEL)
     await shows(office, "max", "hotel", "", "")

@@ -240,7 +240,7 @@ async def test_an_approval_has_its_own_time(open_office: Opening):
     policy = ApprovalPolicy(expires=None)
     tool = gated(Hosts().ping, approval=policy)
     replies = [call("ping", host="h1"), "Over."]
-    office = await open_office(agents=scripted(tool, replies=replies), approval_ttl="1s")
+    office = await open_office(agents=scripted(tool, replies=replies), approval_ttl="4s")
     thread = await office.ask("ping")
     card = await office.card("h1")
     await office.answer(thread, "Over.")

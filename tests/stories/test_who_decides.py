@@ -160,14 +160,22 @@ async def test_a_required_reason(open_office: Opening):
 
 
 async def test_a_reminder_before_it_expires(open_office: Opening):
-    """People are reminded under the card, which itself stays as it is; nobody answered in time."""
-    office = await open_office(**policy(expires="3s", reminders=[0.3]))
-    thread = await office.ask(HOTEL)
+    """People are reminded under the card, which itself stays as it is."""
+    office = await open_office(**policy(expires="50s", reminders=[0.02]))
+    await office.ask(HOTEL)
     card = await office.card("200")
     before = office.now(card)
     line = await office.answer(card["ts"], "still waits for a decision", where="approvals")
     assert f"<@{MAX.id}> and <@{MIA.id}>" in line["text"]
     assert office.now(card)["blocks"] == before["blocks"]
+
+
+async def test_a_reminder_and_still_nobody_decides(open_office: Opening):
+    """It expires as if nobody had been reminded."""
+    office = await open_office(**policy(expires="4s", reminders=[0.3]))
+    thread = await office.ask(HOTEL)
+    card = await office.card("200")
+    await office.answer(card["ts"], "still waits for a decision", where="approvals")
     await office.answer(thread, "nobody answered in time")
     await office.closed(card, "Expired")
 
@@ -175,7 +183,7 @@ async def test_a_reminder_before_it_expires(open_office: Opening):
 async def test_others_take_over(open_office: Opening):
     """After a part of the time others may decide as well; before it they may not."""
     office = await open_office(
-        **policy(approvers=[MAX.id], expires="20s", reminders=[], escalate={"0.1": [MIA.id]})
+        **policy(approvers=[MAX.id], expires="40s", reminders=[], escalate={"0.1": [MIA.id]})
     )
     thread = await office.ask(HOTEL)
     card = await office.card("200")
