@@ -49,4 +49,4 @@ requirements: .venv/installed-dev ## Pin what a deployment installs, with hashes
 		echo "$(PYTHON) cannot make a virtual environment (Debian: apt-get install python3-venv)."; exit 1; }
 	@echo "Installing into .venv, once ..."
 	@$(PIP) --editable '.[$*]'
-	@touch $@
+	@touch $@ $(if $(filter dev,$*),.venv/installed-embedded)
