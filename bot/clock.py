@@ -7,7 +7,7 @@ run, stop and start. A tick returns at once; a sweep that is still running is no
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,7 +21,7 @@ from apscheduler.events import (
 )
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from agents import SessionKey, Slot, StoreUnavailable
+from agents import Record, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.board import listed
 from bot.approvals.decide import settle
@@ -45,6 +45,8 @@ AT_ONCE = 100
 REPORTS = timedelta(days=90)
 """How long nothing may happen in a session before its calls stop waiting for a report."""
 BETWEEN_LOOKS = timedelta(minutes=30)
+LISTED = 24 * 3600_000
+"""Milliseconds for which a clock takes it that what it has listed is still on the lists."""
 UNTOLD = 10
 """Requests whose approvers Slack says nothing about, after which a look leaves Slack in peace."""
 
@@ -207,6 +209,7 @@ class Walk:
         self._reports = reports
         self._between = between_looks
         self._seen = 0
+        self._listed: dict[SessionKey, tuple[str, int]] = {}
 
     async def step(self) -> int:
         """Look at the next sessions; returns how many had something to do."""
@@ -231,7 +234,7 @@ class Walk:
 
     async def _look(self, key: SessionKey) -> bool:
         """Make a session due if it has something to do, and list what waits for time or people."""
-        view = await self._slot.read(key, parts=("posts", "approvals"))
+        view = await self._slot.read(key, parts=("posts", "approvals"), only=(), pending=True)
         if view is None:
             return False
         left = any(call.kind == "tool" for call in view.open.values())
@@ -240,7 +243,8 @@ class Walk:
         if view.inbox or view.posts or left or died:
             due += self._index.session_waits(key)
         lost: list[Command] = []
-        for approval in readable(view.approvals).values():
+        heard = await self._heard_of(key, head=view.audit_head, now=view.now)
+        for approval in readable(view.approvals if heard is None else heard).values():
             lost += listed(self._index.lists, approval)
             look = next_look(approval)
             if look is not None:
@@ -258,6 +262,20 @@ class Walk:
         if reports and not view.inbox and silence >= self._reports.total_seconds():
             await self._end(key, reports)
         return bool(due)
+
+    async def _heard_of(
+        self, key: SessionKey, *, head: str, now: int
+    ) -> Mapping[str, Record] | None:
+        """All approvals of a session; None when they are on the lists as they were at `head`."""
+        known, at = self._listed.get(key, ("", 0))
+        if known == head and 0 <= now - at < LISTED:
+            return None
+        view = await self._slot.read(key, parts=("approvals",))
+        if view is None:
+            return None
+        self._listed = {k: each for k, each in self._listed.items() if now - each[1] < LISTED}
+        self._listed[key] = view.audit_head, now
+        return view.approvals
 
     async def _end(self, key: SessionKey, calls: Sequence[tuple[str, str]]) -> None:
         """Tell these calls (id and name), and operators, that no report is waited for any more."""

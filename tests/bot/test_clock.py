@@ -184,6 +184,28 @@ async def test_the_walk_lists_approvals_again(store_url: str):
         assert await index.lists.audited() == [KEY]
 
 
+async def test_the_walk_does_not_list_again_what_was_decided_long_ago(store_url: str, monkeypatch):
+    """It is listed once by a clock, and again where the audit has gone on or after a day."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        asked = await put(slot, deadline=None)
+        await keep(slot, approval(id="5-0", session=str(KEY), status="done").record())
+        walk, hints = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant), index.lists.recent
+
+        async def listed_anew() -> set[str]:
+            """What a walk lists when there are no lists."""
+            await client.delete(f"b:{{due:{KEY.tenant}}}:seen")
+            await walk.step()
+            return {name for _, name in await hints(9)}
+
+        both, found = {asked.id, "5-0"}, [await listed_anew() for _ in range(3)]
+        assert found == [both, {asked.id}, {asked.id}]
+        assert (await decide(slot, KEY, click(asked), index=())).kind == "decided"
+        assert [await listed_anew() for _ in range(2)] == [both, set()]
+        monkeypatch.setattr(clock, "LISTED", 0)
+        assert await listed_anew() == both
+
+
 @pytest.mark.parametrize("at_once", [2, 100], ids=["a few at a time", "all at once"])
 async def test_sessions_that_are_gone_leave_the_list_of_audits(
     store_url: str, monkeypatch, at_once: int
