@@ -54,6 +54,7 @@ def clock(settings: Settings, desk: Desk) -> Clock:
         lease=timedelta(seconds=settings.lease),
         pause=settings.ticket_poll,
         limit=settings.ticket_poll_limit,
+        reports=settings.report_ttl,
     )
     return Clock(
         sweeps(

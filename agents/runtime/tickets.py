@@ -72,7 +72,11 @@ class Ticket(BaseModel):
 
 
 class TicketSystem(Protocol):
-    """Where tickets are opened and looked at."""
+    """Where tickets are opened and looked at.
+
+    The bot has one, and looks there for each `ticket_id` that a long-running tool answers with. Of
+    one that is not known there it waits for a report, as for a tool without a ticket.
+    """
 
     async def create(self, *, subject: str, urgency: str, requester: str, key: str) -> Ticket:
         """Open a ticket, or find the one that was opened under this key.
@@ -82,8 +86,9 @@ class TicketSystem(Protocol):
         ...
 
     async def get(self, ticket_id: str) -> Ticket | None:
-        """The ticket as it is now; None when it is gone.
+        """The ticket as it is now; None where there is none of this id.
 
-        Whatever it raises means that nobody can tell now: it is asked again, until nobody waits.
+        One that was found before and then is not for a few looks counts as deleted. Whatever it
+        raises means that nobody can tell now: it is asked again, until nobody waits.
         """
         ...

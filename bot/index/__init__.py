@@ -23,6 +23,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{boot}:marker` | hash | since when the store remembers, when found emptied (ms) | always |
 | `{due:<t>}:dead` | zset | session -> when a turn of it was given up (ms) | 90 days |
 | `{due:<t>}:tick` | zset | `session|call` -> when to look at its ticket | while it waits |
+| `{due:<t>}:missed` | hash | the same -> looks since its ticket was there | 90 days |
 | `{spent:<t>:<person>}:tokens` | string | tokens a person used up today | until midnight |
 | `{spent:<t>:<person>}:tokens:<count>` | string | that some of them were counted | 10 minutes |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |

@@ -71,6 +71,7 @@ class Index(Hints):
         self._approvals = f"{self._due}:appr"
         self._left = f"{self._due}:left"
         self._tickets = f"{self._due}:tick"
+        self._missed = f"{self._due}:missed"
         self._waits: dict[str, float] = {}
         self._took = f"{self._due}:took:{uuid.uuid4().hex}"
         self._numbers = itertools.count()
@@ -207,7 +208,20 @@ class Index(Hints):
 
     def ticket_over(self, key: SessionKey, call: str) -> Sequence[Command]:
         """The commands after which a call's ticket is not looked at again."""
-        return (("ZREM", self._tickets, f"{key}|{call}"),)
+        member = f"{key}|{call}"
+        return (("ZREM", self._tickets, member), ("HDEL", self._missed, member))
+
+    def ticket_missed(self, key: SessionKey, call: str, times: int) -> Sequence[Command]:
+        """The commands that note how often its ticket was not there since it was: 0 when it is."""
+        return (
+            ("HSET", self._missed, f"{key}|{call}", times),
+            ("EXPIRE", self._missed, MARK_LIVES),
+        )
+
+    async def missed(self, key: SessionKey, call: str) -> int | None:
+        """What was noted of it last; None where its ticket was never there."""
+        [found] = await self.send((("HGET", self._missed, f"{key}|{call}"),))
+        return None if found is None else int(found)
 
     def spoken(self, channel: str, agent: str) -> Sequence[Command]:
         """The commands that remember which agent answers in a DM."""

@@ -19,7 +19,7 @@ STATUSES: Mapping[str, str] = {
     "deleted": "deleted",
 }
 """What ticket systems call their states; any other word means that somebody works on it."""
-GONE = (404, 410)
+UNKNOWN, GONE = 404, 410
 UNSETTLED = (408, 409, 423, 425, 429)
 """Statuses that say nothing about a ticket: a request with the same key may be under way."""
 LONGEST_NOTE = 2_000
@@ -30,9 +30,9 @@ class HttpTickets:
     """A TicketSystem at `url`.
 
     POST `url` with `{subject, urgency, requester, external_id}` and the header `Idempotency-Key`
-    opens a ticket once for each key; GET `url/<id>` says how it stands, 404 that it is gone. Both
-    answer `{id, status, progress?, note?}`; anything else, such as a login page, says nothing.
-    The caller owns the session.
+    opens a ticket once for each key; GET `url/<id>` says how it stands, 410 that it is deleted, 404
+    that there is none. Both answer `{id, status, progress?, note?}`; anything else, such as a login
+    page, says nothing. The caller owns the session.
     """
 
     def __init__(
@@ -72,10 +72,12 @@ class HttpTickets:
         return ticket
 
     async def get(self, ticket_id: str) -> Ticket | None:
-        """How a ticket stands, None when it is gone; raises TicketsUnavailable."""
+        """How a ticket stands, None where there is none; raises TicketsUnavailable."""
         status, said = await self._ask("GET", f"{self._url}/{quote(ticket_id, safe='')}")
-        if status in GONE:
+        if status == UNKNOWN:
             return None
+        if status == GONE:
+            return Ticket(id=ticket_id, status="deleted")
         told = status < 400 and not said.keys().isdisjoint(("id", "status"))
         ticket = _ticket({**said, "id": ticket_id}) if told else None
         if ticket is None:

@@ -41,32 +41,33 @@ class LocalTickets:
         return _ticket(ticket_id, stored)
 
     async def get(self, ticket_id: str) -> Ticket | None:
-        """The ticket as it is now; None when it is gone."""
+        """The ticket as it is now, deleted ones too; None where there never was one."""
         state = await self._state(ticket_id)
         return _ticket(ticket_id, state) if state else None
 
     async def newest(self, most: int = 100) -> Sequence[Ticket]:
-        """The tickets that were touched last, the last one first."""
+        """The tickets that were touched last and are not deleted, the last one first."""
         keys = await self._slot.list(app=APP, tenant=self._tenant, most=most)
         found = [await self.get(key.id) for key in keys]
-        return [ticket for ticket in found if ticket]
+        return [ticket for ticket in found if ticket and ticket.status != "deleted"]
 
     async def move(
         self, ticket_id: str, *, status: str, progress: int | None = None, note: str = ""
     ) -> Ticket | None:
-        """Set how a ticket stands; None when there is none of that id. `deleted` forgets it.
+        """Set how a ticket stands; None when there is none of that id, or none any more.
+
+        Of a deleted one stays that it is deleted, for whoever waits for it.
 
         Raises ValueError for a status or a progress that no ticket has.
         """
         ticket = await self.get(ticket_id)
-        if ticket is None:
+        if ticket is None or ticket.status == "deleted":
             return None
-        change = {"status": status, "progress": progress, "note": note}
+        change: dict[str, JsonValue] = {"status": status, "progress": progress, "note": note}
+        if status == "deleted":
+            change |= {"subject": "", "urgency": "", "requester": ""}
         moved = Ticket.model_validate({**ticket.model_dump(), **change})
-        if moved.status == "deleted":
-            await self._slot.delete(self._session(ticket_id))
-        else:
-            await self._slot.apply(self._session(ticket_id), state={**change})
+        await self._slot.apply(self._session(ticket_id), state=change)
         return moved
 
     def _session(self, ticket_id: str) -> SessionKey:

@@ -19,16 +19,18 @@ from bot.turns import Command
 AT_ONCE = 20
 """Tickets of one look, which are all asked about at the same time."""
 MISSED = 4
-"""Looks in a row that must not find a ticket before it counts as deleted, each time twice as long
-after the one before: a ticket system that is being deployed does not find it for a moment."""
+"""Looks in a row that must not find a ticket that was there before it counts as deleted, each twice
+as long after the last: a ticket system that is being deployed does not find it for a moment."""
+UNKNOWN = "Nobody reported what came of this; the ticket was never found. It may have been done."
 
 
 class Poll:
     """The sweep over tickets: `await Poll(…).look()` returns how many were due.
 
     `lease` is how long a look may take before another clock takes over; between two looks at a
-    ticket are `pause` at least and `limit` at most, and never more than `longest`. `chance` gives
-    numbers from 0 to 1.
+    ticket are `pause` at least and `limit` at most, and never more than `longest`. Of a ticket that
+    the system never knew others may report: for so long as `reports`. `chance` gives numbers from
+    0 to 1.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Poll:
         lease: timedelta,
         pause: timedelta,
         limit: timedelta,
+        reports: timedelta,
         chance: Callable[[], float] = random.random,
     ) -> None:
         """Keep the parts."""
@@ -49,8 +52,8 @@ class Poll:
         self._lease = lease
         self._pause = pause
         self._limit = limit
+        self._reports = reports
         self._chance = chance
-        self._missed: dict[tuple[SessionKey, str], int] = {}
         self.longest = max(lease, 2 * pause, 2 * limit)
 
     async def look(self) -> int:
@@ -74,52 +77,68 @@ class Poll:
         call = view.open.get(cid) if view else None
         waiting = Waiting.of(call.note) if call else None
         if view is None or call is None or waiting is None:
-            self._missed.pop((key, cid), None)
             return self._index.ticket_over(key, cid)
         quiet = timedelta(milliseconds=view.now - waiting.since)
         pause = until_next(quiet, shortest=self._pause, longest=self._limit)
         later = pause * (0.8 + 0.4 * self._chance())
+        noted: Sequence[Command] = ()
         if view.inbox:
             later = self._pause
         else:
-            told = await self._told(key, (cid, call.name), waiting, now=view.now)
-            later = later if told is None else told
+            after, noted = await self._told(key, (cid, call.name), waiting, now=view.now)
+            later = later if after is None else after
         left = timedelta(milliseconds=waiting.until - view.now)
         later = min(later, max(left, self._pause) if left > timedelta() else later)
-        return self._index.ticket_due(key, cid, view.now + later // timedelta(milliseconds=1))
+        at = view.now + later // timedelta(milliseconds=1)
+        return [*noted, *self._index.ticket_due(key, cid, at)]
 
     async def _told(
         self, key: SessionKey, call: tuple[str, str], waiting: Waiting, *, now: int
-    ) -> timedelta | None:
-        """Tell a session the news of its ticket; how long to wait, where that is not as usual."""
+    ) -> tuple[timedelta | None, Sequence[Command]]:
+        """Tell a session the news of its ticket; how long to wait, where that is not as usual.
+
+        With the commands that note whether it was there.
+        """
         after = ticket = None
+        missed: int | None = 0
+        noted: Sequence[Command] = ()
         try:
             ticket = await self._asked(waiting)
         except TicketsUnavailable as error:
             logs.warning("ticket.unavailable", session=str(key), error=error)
             after = self._bounded(error.after_s) if error.after_s else None
         else:
-            missed = self._missed.pop((key, call[0]), 0)
-            if ticket is None and missed + 1 >= MISSED:
+            missed = 0 if ticket else await self._missed(key, call[0])
+            if missed is not None:
+                noted = self._index.ticket_missed(key, call[0], missed)
+            if missed:
+                after = self._bounded(self._pause.total_seconds() * 2 ** (missed - 1))
+            if missed and missed >= MISSED:
                 ticket = Ticket(id=waiting.ticket, status="deleted")
-            elif ticket is None:
-                self._missed[key, call[0]] = missed + 1
-                after = self._bounded(self._pause.total_seconds() * 2**missed)
-        if now >= self._end(waiting, told=ticket is not None) and not (ticket and ticket.final):
-            ticket = Ticket(id=waiting.ticket, status="timeout")
+        end = self._end(waiting, told=ticket is not None, known=missed is not None)
+        if now >= end and not (ticket and ticket.final):
+            why = UNKNOWN if missed is None else ""
+            ticket = Ticket(id=waiting.ticket, status="timeout", note=why)
         news = turn(key, call, waiting, now=ticket) if ticket else None
         if news:
             await self._slot.ingest(
                 key, news.entry(), only_existing=True, index=self._index.ring(key, behind=True)
             )
             logs.info("ticket.news", session=str(key), status=ticket and ticket.status)
-        return after
+        return after, noted
 
-    def _end(self, waiting: Waiting, *, told: bool) -> int:
+    async def _missed(self, key: SessionKey, cid: str) -> int | None:
+        """How often in a row its ticket is not there, now included; None where it never was."""
+        before = await self._index.missed(key, cid)
+        return None if before is None else before + 1
+
+    def _end(self, waiting: Waiting, *, told: bool, known: bool) -> int:
         """Until when it is waited (ms): a little longer where the system says nothing right then.
 
         What happened while nobody looked it may tell in a moment.
         """
+        if not known:
+            return max(waiting.until, waiting.since + self._reports // timedelta(milliseconds=1))
         more = timedelta() if told else self._limit
         return waiting.until + more // timedelta(milliseconds=1)
 

@@ -92,7 +92,13 @@ async def clocks(store_url: str, slack: LocalSlack) -> AsyncIterator[list[Clock]
             channel = slack.workspace.channel("general").id
             anchor = DailyAnchor(slot, index.lists, replies=replies, channel=channel, ttl=DAYS)
             tickets = Poll(
-                slot=slot, index=index, tickets=Resolved(), lease=TIME, pause=TIME, limit=TIME
+                slot=slot,
+                index=index,
+                tickets=Resolved(),
+                lease=TIME,
+                pause=TIME,
+                limit=TIME,
+                reports=TIME,
             )
             sweeps = {
                 "expiry": partial(close_due, slot, index),

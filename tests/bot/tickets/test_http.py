@@ -125,11 +125,19 @@ async def test_how_a_ticket_stands(
     assert system.asked[0].raw_path == "/tickets/a%2Fb"
 
 
-@pytest.mark.parametrize("status", [404, 410])
-async def test_a_ticket_that_is_gone(system: System, tickets: HttpTickets, status: int):
-    """Not found means gone."""
+@pytest.mark.parametrize(
+    ("status", "ticket"),
+    [
+        pytest.param(404, None, id="not found"),
+        pytest.param(410, Ticket(id="17", status="deleted"), id="gone"),
+    ],
+)
+async def test_a_ticket_that_is_not_there(
+    system: System, tickets: HttpTickets, status: int, ticket: Ticket | None
+):
+    """Gone is deleted; what is not found may never have been there."""
     system.status = status
-    assert await tickets.get("17") is None
+    assert await tickets.get("17") == ticket
 
 
 @pytest.mark.parametrize(

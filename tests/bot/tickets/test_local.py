@@ -34,12 +34,14 @@ async def test_a_moved_ticket_is_found_moved(slot: Slot):
     assert await tickets.create(**PRINTER, key="k1") == moved
 
 
-async def test_a_deleted_ticket_is_gone(slot: Slot):
-    """It is not listed and not found any more; moving it on is not possible."""
+async def test_a_deleted_ticket_stays_deleted(slot: Slot):
+    """It is not listed, what it was about is forgotten, and neither key nor move brings it back."""
     tickets = LocalTickets(slot, tenant="T1")
     ticket = await tickets.create(**PRINTER, key="k1")
-    assert (await tickets.move(ticket.id, status="deleted")).status == "deleted"
-    assert await tickets.get(ticket.id) is None
+    deleted = await tickets.move(ticket.id, status="deleted", note="a double")
+    assert deleted == Ticket(id=ticket.id, status="deleted", note="a double")
+    assert await tickets.get(ticket.id) == deleted
+    assert await tickets.create(**PRINTER, key="k1") == deleted
     assert await tickets.newest() == []
     assert await tickets.move(ticket.id, status="resolved") is None
 

@@ -17,7 +17,7 @@ from bot.clock import Walk
 from bot.errors import TicketsUnavailable
 from bot.index import Index
 from bot.tickets.news import Waiting
-from bot.tickets.poll import MISSED, Poll
+from bot.tickets.poll import MISSED, UNKNOWN, Poll
 from tests.bot.tickets.samples import CID, KEY, NAME
 
 LEASE, SHORT = timedelta(seconds=30), timedelta(milliseconds=200)
@@ -26,6 +26,7 @@ BUSY = 25_000
 """Milliseconds that a test may take, which are in no answer that is looked for."""
 DAY = 86_400_000
 LIMIT = timedelta(minutes=15)
+REPORTS = timedelta(days=3)
 LATE = -901_000
 """Milliseconds: it was waited for until then and the longest pause more."""
 
@@ -74,6 +75,7 @@ class Office:
             lease=self.lease,
             pause=PAUSE,
             limit=LIMIT,
+            reports=REPORTS,
             chance=lambda: self.chance,
         )
 
@@ -111,6 +113,12 @@ class Office:
         commit = Commit(id=uuid.uuid4().hex, fence=begun.fence, version=0, closed=[CID])
         await self.slot.commit(KEY, commit)
         await self.slot.release(KEY, begun.fence)
+
+    async def looks(self, clock: Poll, *, there: bool) -> None:
+        """A clock looks at the ticket, which is open, or not to be found."""
+        await self.index.send(self.index.ticket_due(KEY, CID, 0))
+        self.elsewhere.tickets["T-1"] = Ticket(id="T-1") if there else None
+        await clock.look()
 
     async def inbox(self) -> int:
         """How much was put to the session."""
@@ -187,7 +195,7 @@ async def test_nothing_is_asked_while_the_session_has_not_read(office: Office):
 @pytest.mark.parametrize(
     ("ticket", "until", "status"),
     [
-        pytest.param(None, DAY, "deleted", id="gone"),
+        pytest.param(Ticket(id="T-1", status="deleted"), DAY, "deleted", id="deleted"),
         pytest.param(Ticket(id="T-1"), 0, "timeout", id="too late"),
         pytest.param(Ticket(id="T-1", status="in_progress"), 0, "timeout", id="news too late"),
         pytest.param(TicketsUnavailable("down"), LATE, "timeout", id="nobody to ask, too late"),
@@ -279,23 +287,60 @@ async def test_the_last_look_is_at_the_deadline(office: Office):
 @pytest.mark.parametrize(
     ("seen", "told"),
     [
-        pytest.param([None], 0, id="once"),
-        pytest.param([None] * (MISSED - 1), 0, id="a few times"),
-        pytest.param([None, None, "there", None, None], 0, id="it is there again"),
-        pytest.param([None, None, "there", *[None] * MISSED], 1, id="there, and gone for good"),
-        pytest.param([None] * MISSED, 1, id="gone for good"),
+        pytest.param("-", 0, id="once"),
+        pytest.param("-" * (MISSED - 1), 0, id="a few times"),
+        pytest.param("--+--", 0, id="it is there again"),
+        pytest.param("--+" + "-" * MISSED, 1, id="there, and gone for good"),
+        pytest.param("-" * MISSED, 1, id="gone for good"),
     ],
 )
-async def test_a_ticket_that_is_not_found_for_a_moment(office: Office, seen: list, told: int):
+@pytest.mark.parametrize("clocks", [1, 2], ids=["one clock", "two clocks"])
+async def test_a_ticket_that_is_not_found_for_a_moment(
+    office: Office, seen: str, told: int, clocks: int
+):
     """Only what several looks in a row do not find is deleted; each is later after the last."""
-    now, clock = await office.waits(), office.clock()
-    for number, found in enumerate(seen):
-        await office.index.send(office.index.ticket_due(KEY, CID, 0))
-        office.elsewhere.tickets["T-1"] = Ticket(id="T-1") if found else None
-        await clock.look()
-        if number < 2:
-            assert await office.due() == pytest.approx(now + 60_000 * 2**number, abs=BUSY)
+    now, all_clocks = await office.waits(), [office.clock() for _ in range(clocks)]
+    for number, found in enumerate("+" + seen):
+        await office.looks(all_clocks[number % clocks], there=found == "+")
+        if number in {1, 2}:
+            assert await office.due() == pytest.approx(now + 60_000 * 2 ** (number - 1), abs=BUSY)
     assert await office.inbox() == told
+
+
+async def test_who_missed_it_long_ago_does_not_end_it(office: Office):
+    """One clock missed it a few times; meanwhile another found it: that counts."""
+    await office.waits()
+    one, other = office.clock(), office.clock()
+    await office.looks(one, there=True)
+    for _ in range(MISSED - 1):
+        await office.looks(one, there=False)
+    await office.looks(other, there=True)
+    await office.looks(one, there=False)
+    assert await office.inbox() == 0
+
+
+@pytest.mark.parametrize(
+    ("since", "told"),
+    [
+        pytest.param(0, None, id="just opened"),
+        pytest.param(-2 * DAY, None, id="after the time for tickets"),
+        pytest.param(-3 * DAY, UNKNOWN, id="nobody reported for too long"),
+    ],
+)
+async def test_a_ticket_that_was_never_there_is_not_deleted(
+    office: Office, since: int, told: str | None
+):
+    """It is in another system, perhaps: a report is waited for, as for a tool without a ticket."""
+    await office.waits(since=since, until=since + DAY)
+    for _ in range(3 * MISSED):
+        await office.looks(office.clock(), there=False)
+    begun = await office.slot.begin(KEY, owner="test", lease=5_000)
+    if told is None:
+        assert begun.head is None
+        return
+    [part] = begun.head.body["content"]["parts"]
+    response = part["function_response"]["response"]
+    assert response == {"status": "timeout", "ticket_id": "T-1", "note": told}
 
 
 async def test_a_system_that_hangs_holds_up_nobody_for_long(office: Office):
@@ -320,10 +365,13 @@ async def test_one_ticket_that_fails_stops_no_other(office: Office, caplog):
 async def test_a_call_that_is_over_is_struck_off(office: Office):
     """Neither is its ticket asked for, nor is it looked at again."""
     await office.waits()
+    await office.looks(office.clock(), there=True)
+    await office.index.send(office.index.ticket_due(KEY, CID, 0))
     await office.closes()
     await office.clock().look()
-    assert office.elsewhere.asked == []
+    assert office.elsewhere.asked == ["T-1"]
     assert await office.due() is None
+    assert await office.index.missed(KEY, CID) is None
 
 
 async def test_a_session_that_is_gone_is_struck_off(office: Office):
