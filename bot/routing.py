@@ -107,6 +107,8 @@ def require_agents(routes: Mapping[str, Route], agents: Collection[str]) -> None
     `agents` are names, each of one agent only.
     """
     twice = [name for name, times in Counter(agents).items() if times > 1]
+    if GUIDE in twice:
+        raise SettingsError(f"{GUIDE!r} is the bot's own agent: give yours another name.")
     if twice:
         raise SettingsError(f"Two agents are named {twice[0]!r}; rename one of them.")
     for place, entry in routes.items():

@@ -26,7 +26,8 @@ class ApprovalPolicy:
 
     Names are people, user groups, or roles that the deployment knows. `approvers` and `quorum` say
     how many of whom; none means the deployment's default approvers. `any_of` says it by name:
-    `{"cfo": 1, "finance": 2}` is one of the first or two of the second. `rejections` close it.
+    `{"cfo": 1, "finance": 2}` is one of the first or two of the second. `rejections` close it;
+    with `reason_required` whoever rejects must say why.
 
     `tiers` are policies for calls whose arguments meet a condition such as `amount > 1000`: the
     last one that is met stands in place of this policy; one that names nobody only adds to it. A

@@ -185,10 +185,16 @@ def test_routes_of_a_channel_that_is_gone(routes: dict[str, Route], expected: di
     assert {place: entry.approvers_channel for place, entry in found.items()} == expected
 
 
-@pytest.mark.parametrize("name", ["time_off", "guide"])
-def test_two_agents_of_one_name(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("time_off", "Two agents are named 'time_off'; rename one of them"),
+        ("guide", "'guide' is the bot's own agent: give yours another name"),
+    ],
+)
+def test_two_agents_of_one_name(name: str, words: str) -> None:
     """A route or a DM would lead to either, so the bot does not start."""
-    with pytest.raises(SettingsError, match=f"Two agents are named '{name}'; rename one of them"):
+    with pytest.raises(SettingsError, match=words):
         resolved({}, agents=["time_off", "guide", name], channels={})
 
 
