@@ -44,7 +44,7 @@ class Desk:
         )
         self.version = done.version
 
-    async def debt(self, outbox: Outbox | None = None, *, left: float = 1.0) -> Debt:
+    async def debt(self, outbox: Outbox | None = None, *, left: float = 30.0) -> Debt:
         """What is owed in the session, which is in hand for `left` seconds."""
         begun = await self.slot.begin(self.key, owner="test", lease=int(left * 1000))
         assert isinstance(begun, Begun)

@@ -76,7 +76,7 @@ class River:
         grace: float = 5.0,
         failing: Sequence[BaseException] = (),
         concurrency: int = 16,
-        lease: int = 600,
+        lease: int = 30_000,
     ) -> AsyncIterator[Worker]:
         """A worker at work; the first commits fail with `failing`."""
         secretary = Secretary(

@@ -118,7 +118,7 @@ async def test_a_late_post_is_taken_back(river: River, monkeypatch, when: str):
             first.go_on.set()
             await river.hears("hello")
         await river.index.send(river.index.ring(river.key))
-        async with replace(river, replies=second).worker(ScriptedModel([]), lease=30_000):
+        async with replace(river, replies=second).worker(ScriptedModel([])):
             if when == "meanwhile":
                 await second.begun.wait()
                 first.go_on.set()
@@ -149,7 +149,7 @@ async def test_a_late_piece_is_taken_back(river: River, monkeypatch, when: str):
             first.go_on.set()
             await river.hears(*whole[:2])
         await river.index.send(river.index.ring(river.key))
-        async with replace(river, replies=second).worker(ScriptedModel([]), lease=30_000):
+        async with replace(river, replies=second).worker(ScriptedModel([])):
             if when == "meanwhile":
                 await second.begun.wait()
                 first.go_on.set()

@@ -155,7 +155,7 @@ async def test_a_busy_session_says_what_it_owes(river: River):
         return {"status": "ok"}
 
     model = ScriptedModel(["one", call("wait"), "two"])
-    async with river.worker(model, tools=[FunctionTool(wait, effects="none")], lease=30_000):
+    async with river.worker(model, tools=[FunctionTool(wait, effects="none")]):
         await river.ask()
         await river.ask("once more")
         await river.hears("one", "two")

@@ -298,10 +298,10 @@ async def test_operators_know_before_a_turn_is_given_up(river: River, monkeypatc
 async def test_a_message_that_comes_while_another_worker_posts(river: River):
     """Who finds a session busy looks again soon, not when the lease of 30 s is over."""
     river.slack.fail("chat.postMessage", "slow", seconds=1)
-    async with river.worker(ScriptedModel(["1", "2"]), concurrency=1, lease=30_000):
+    async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
         await river.ask("one")
         await river.slack.wait_for(lambda: river.slack.calls("chat.postMessage"))
-        async with river.worker(ScriptedModel(["1", "2"]), concurrency=1, lease=30_000):
+        async with river.worker(ScriptedModel(["1", "2"]), concurrency=1):
             await asyncio.sleep(0.1)
             await river.ask("two")
             await river.slack.wait_for(lambda: len(river.said()) == 2)
@@ -360,7 +360,7 @@ async def test_a_claim_that_was_not_heard_waits_for_no_lease(river: River, store
     for each in (river, second):
         await each.ask()
     model = ScriptedModel(["one", "two"])
-    async with replace(river, **part).worker(model, concurrency=1, lease=30_000):
+    async with replace(river, **part).worker(model, concurrency=1):
         await river.slack.wait_for(lambda: river.said() and second.said())
     assert deaf.lost
 
