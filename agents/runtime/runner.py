@@ -216,7 +216,9 @@ class Runner:
             size=stored(run_config.window if run_config else 0),
         )
 
-    async def _steps(self, held: Held, turns: Turns, *, let_go: bool) -> AsyncIterator[Event]:
+    async def _steps(
+        self, held: Held, turns: Turns, *, let_go: bool = False
+    ) -> AsyncIterator[Event]:
         """The loop; `turns` says what each inbox entry's turn may use, and when to stop."""
         budget = turns.begin(held.entry)
         while not held.lost:

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from pydantic import JsonValue
 
-from bot.slack.blocks.fields import Schema
 from bot.slack.options import option_value
 from bot.slack.text import cut, visible
+
+Schema = Mapping[str, Any]
 
 ABOUT_LIMIT = 300
 CHOICES_LIMIT = 1_000
