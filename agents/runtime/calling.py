@@ -434,10 +434,12 @@ class Calling:
         """Put the question of a body; where people have agreed to just that already, run it."""
         asked, agreed, self.agreed = self.call.question, self.agreed, None
         if agreed is None or asked is None:
-            return self._reported(await self.questions.ask(tool, bound, request, shown=value))
+            first = asked is None and not self.interrupted
+            told = await self.questions.ask(tool, bound, request, shown=value, returned=first)
+            return self._reported(told)
         if bare(filled_in(request)[0]) != bare(asked.payload_schema):
             other = await self.questions.ask(
-                tool, bound, request, shown=value, since=asked, unsure=self.interrupted
+                tool, bound, request, shown=value, since=asked, returned=not self.interrupted
             )
             return self._reported(other)
         self._forget()

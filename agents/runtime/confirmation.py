@@ -62,7 +62,7 @@ class Question(BaseModel):
     asked about this call. `unknown`: the body was started and interrupted, and a person has to look
     whether it happened; `unasked`, before it had asked anybody, so that letting it run answers no
     question of its own. `ended`: the run that was started before is over, so that the next one is
-    another start; `returned`: it ended by asking for something else than people had agreed to.
+    another start; `returned`: it ended by asking, before it did what people agree to.
     `lasting`: the tool is long-running, so its first response is not the end of it. `build` is the
     mark of the tool that asked: another one may ask for something else. `promise` is what the
     `contract` is about.

@@ -68,13 +68,13 @@ class Questions:
         shown: Any = None,
         dynamic: bool = True,
         since: Question | None = None,
-        unsure: bool = False,
+        returned: bool = False,
     ) -> Report:
         """A question to a person, unless the same was just closed, or is open for somebody else.
 
         `shown` is what the model reads while they think, if the tool or a hook said something.
-        `since` is what they agreed to before the tool asked for something else; `unsure`: a run
-        before that was interrupted. Raises ToolError as `current` does.
+        `since` is what they agreed to before the tool asked for something else; `returned`: every
+        run so far ended by asking. Raises ToolError as `current` does.
         """
         hint = str(to_json(request.hint))
         schema, initial = filled_in(request)
@@ -91,13 +91,13 @@ class Questions:
             secrets=tool.secrets,
             lasting=tool.is_long_running,
             ended=self.ended,
+            returned=returned,
             build=tool.build.mark if self.ended or not dynamic else "",
         )
         question = await self.current(tool, bound, told)
         if since is not None:
             changes = tuple(differences(since, question))
-            told = {"changes": changes, "returned": not unsure}
-            question = question.model_copy(update=told)
+            question = question.model_copy(update={"changes": changes})
         if gate.asked_already(self.held.story, self.call, question) is not None:
             return answered(gate.already(tool.name), self.context)
         closed = gate.closed_before(self.held.story, self.call, question)

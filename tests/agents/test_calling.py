@@ -164,6 +164,24 @@ async def test_a_hook_asks(args, expected):
         assert results(await at.answer()) == [{"paid": 5}]
 
 
+def offer(tool_context: ToolContext) -> dict[str, str]:
+    """Offer, once a person agrees."""
+    if tool_context.tool_confirmation is None:
+        tool_context.request_confirmation(hint="Offer it?")
+    return {"status": "offered"}
+
+
+@pytest.mark.parametrize("outcome", ["rejected", "expired", "cancelled"])
+@pytest.mark.parametrize("tool", [offer, FunctionTool(offer, require_confirmation=True)])
+async def test_what_never_began_did_not_run(tool, outcome: str):
+    """Whoever asks, a body that only asked, or did nothing yet, is not said to have done more."""
+    at = await desk(tool, replies=[call("offer"), "Well."])
+    await at.say()
+    [told] = results(await at.answer(False, outcome=outcome))
+    assert "it did not run." in told["error"]
+    assert "not known" not in told["error"]
+
+
 async def test_two_identical_calls_of_one_batch():
     """They are two questions, and each goes its own way."""
     made = [call("pay", amount=5), call("pay", amount=5)]
