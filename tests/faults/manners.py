@@ -60,7 +60,11 @@ def notes_are_true(evidence: Evidence) -> Iterator[Violation]:
     for call in evidence.calls:
         for words, holds in NOTES.items():
             found = re.search(words, call.text)
-            if found and not any(holds(each, call.about, *found.groups()) for each in records):
+            if (
+                found
+                and call.about
+                and not any(holds(each, call.about, *found.groups()) for each in records)
+            ):
                 yield Violation(19, call.about, f"heard {call.text!r}, and it is not so")
 
 

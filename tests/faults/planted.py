@@ -144,6 +144,7 @@ TABLE = (
     Planted(gaps.card_shows_other, 5, _run("pay 200 a1")),
     Planted(gaps.expires_early, 12, _run("pay 200 a1", answer="nobody")),
     Planted(gaps.siblings_closed, 14, _run("share 1 a1; share 2 a2; share 3 a3")),
+    Planted(gaps.rejection_doubted, 19, _run("pay 200 a1", answer="no")),
     Planted(gaps.starts_unaudited, 18, _run("pay 200 a1")),
     Planted(gaps.anchor_leaves_out, 18, _run("hi a1", besides="audited")),
     Planted(gaps.journal_stays, 0, _run("pay 200 a1")),

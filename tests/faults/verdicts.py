@@ -192,6 +192,17 @@ def outcomes_are_told(case: Case) -> Found:
             yield 19, f"{call.name} {call.id} hears that somebody said no because of {why!r}"
 
 
+def nothing_is_doubted(case: Case) -> Found:
+    """A model hears that nobody knows what came of a call only where its body was entered."""
+    for call in case.story.calls.values():
+        records = case.records(call.id)
+        begun = any(each.body["unknown"] or each.body["begun"] for each in records)
+        started = any(case.audit(each, "approval.started") for each in records)
+        told = [str(a.response.response) for a in call.responses if not a.placeholder]
+        if records and not (begun or started) and any("not known" in words for words in told):
+            yield 19, f"{call.name} {call.id} was never started, and its model hears {told}"
+
+
 def audit_tells_all(case: Case) -> Found:
     """Each entry carries the hash of all before it, and together they tell what is stored."""
     previous = ""
@@ -251,5 +262,6 @@ OF_SESSION: tuple[Callable[[Case], Found], ...] = (
     people_decide,
     deletions_withdraw,
     outcomes_are_told,
+    nothing_is_doubted,
     audit_tells_all,
 )
