@@ -69,7 +69,8 @@ async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
     try:
         await web.TCPSite(runner, host, port).start()
     except OSError as error:
-        why = str(error).rpartition(": ")[2]
+        # From Python 3.13 on asyncio puts the number before the reason: "…: [errno 98] address …".
+        why = str(error.strerror or error).rpartition(": ")[2].rpartition("] ")[2]
         told = f"{host}:{port} cannot be listened on ({why})"
         raise SettingsError(f"PORT or COUNTERSIGN_HOST is wrong: {told}.") from None
 

@@ -1,5 +1,6 @@
 """Kinds of places where the peer differs from us on purpose, told in our words before comparing."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,8 +13,9 @@ def told_by_kind(case: dict[str, Any], outcome: dict[str, Any]) -> None:
     """Change an outcome, the record or ours, so that no kind listed here shows.
 
     A name no model could call is refused when the tool is built. A generator has no event of its
-    own. What asks whether to ask is asked once. Events keep their order in every store, and a run
-    does not depend on its reader. A call without a response is shown to the model as pending.
+    own. What asks whether to ask is asked once. Bodies that run at the same time begin in any
+    order, so those of one turn are compared as a set. Events keep their order in every store, and a
+    run does not depend on its reader. A call without a response is shown to the model as pending.
     """
     for one in outcome.get("declarations", ()):
         if not NAME.match(one.get("declaration", {}).get("name", "_")):
@@ -24,7 +26,8 @@ def told_by_kind(case: dict[str, Any], outcome: dict[str, Any]) -> None:
             run["events"] = [e for e in run.get("events", ()) if not _of_generator(e)]
     if "agent" in case:
         tools = set(_tools(case["agent"]))
-        outcome["tool_executions"] = list(_asked_once(outcome.get("tool_executions", ()), tools))
+        asked = _asked_once(outcome.get("tool_executions", ()), tools)
+        outcome["tool_executions"] = sorted(asked, key=_in_any_order)
     history = outcome.get("persisted_history", {})
     if case.get("service") == "sqlite":
         outcome["persisted_history"] = {key: sorted(lines) for key, lines in history.items()}
@@ -32,6 +35,11 @@ def told_by_kind(case: dict[str, Any], outcome: dict[str, Any]) -> None:
         outcome["persisted_history"] = {}
     for request in outcome.get("model_requests", ()):
         request["contents"] = list(_well_formed(request["contents"]))
+
+
+def _in_any_order(execution: dict[str, Any]) -> str:
+    """The same place for the same execution, whichever thread was first."""
+    return json.dumps([execution["turn"], execution], sort_keys=True, default=str)
 
 
 def _of_generator(event: dict[str, Any]) -> bool:
