@@ -20,8 +20,9 @@ from agents.runtime.compaction import stored
 from agents.runtime.ending import given_up, stopped
 from agents.runtime.errors import SessionBusy, SessionConflict, SessionNotFoundError
 from agents.runtime.events import Event
-from agents.runtime.held import Companion, Held, Permit, hold, nothing
+from agents.runtime.held import Companion, Held, Permit, nothing
 from agents.runtime.hooks import Hooks, Plugin, asks_first, checked
+from agents.runtime.lease import hold
 from agents.runtime.messages import accepted, entry
 from agents.runtime.model import Model
 from agents.runtime.models import Models, resolved

@@ -15,8 +15,9 @@ from agents.runtime.errors import (
     StaleSessionError,
 )
 from agents.runtime.events import Event
-from agents.runtime.held import hold, without_temp
+from agents.runtime.held import without_temp
 from agents.runtime.jsonable import to_json
+from agents.runtime.lease import hold
 from agents.runtime.messages import accepted
 from agents.runtime.parts import content, storable
 from agents.runtime.slot.memory import MemorySlot

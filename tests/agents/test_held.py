@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from agents import Agent, Companions, Entry, SessionConflict, SessionKey
-from agents.runtime.held import hold, without_temp
+from agents.runtime.held import without_temp
+from agents.runtime.lease import hold
 from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.port import OpenCall
 from agents.runtime.testing import call

@@ -17,7 +17,7 @@ from agents import (
 from agents.runtime.confirmation import REQUEST_CONFIRMATION
 from agents.runtime.errors import AlreadyExistsError, StaleSessionError
 from agents.runtime.events import EventActions
-from agents.runtime.held import hold
+from agents.runtime.lease import hold
 from agents.runtime.sessions import GetSessionConfig
 from agents.runtime.slot.port import SessionKey
 from agents.runtime.testing import call

@@ -7,7 +7,7 @@ from google.genai import types
 
 from agents import Agent, FunctionTool, Runner, SessionKey, SessionService
 from agents.runtime import shelf as shelves
-from agents.runtime.held import hold
+from agents.runtime.lease import hold
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import Busy
 from agents.runtime.slot.redis import RedisSlot, connect

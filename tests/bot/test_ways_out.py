@@ -12,7 +12,7 @@ import pytest
 from aiohttp import ClientSession
 
 from agents import FunctionTool, ModelUnavailable, SessionConflict, SessionKey, StoreUnavailable
-from agents.runtime.held import hold
+from agents.runtime.lease import hold
 from agents.runtime.slot.redis import Client, RedisSlot, connect
 from agents.runtime.testing import ScriptedModel, call
 from bot.index import Claim, Index

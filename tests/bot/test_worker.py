@@ -15,12 +15,13 @@ from agents import (
     FunctionTool,
     ModelUnavailable,
     Post,
+    SessionConflict,
     SessionKey,
     StoreUnavailable,
     ToolContext,
 )
 from agents.runtime import calling
-from agents.runtime.held import hold
+from agents.runtime.lease import hold
 from agents.runtime.runner import MAX_DEATHS
 from agents.runtime.slot.port import Commit, Released
 from agents.runtime.slot.redis import Client, RedisSlot
@@ -153,6 +154,69 @@ async def test_what_was_left_to_others_is_no_try_of_a_model(river: River, monkey
     async with river.worker(ScriptedModel(["here I am"])):
         await river.index.send(river.index.ring(river.key))
         await river.hears("here I am")
+
+
+@pytest.mark.parametrize(
+    ("away", "bug", "asked"),
+    [
+        pytest.param(ModelUnavailable("busy", retry_after=30), None, 1, id="a model that is away"),
+        pytest.param(None, ValueError("a bug"), 0, id="a turn that failed"),
+        pytest.param(None, SessionConflict("lost"), 0, id="a lease that was lost"),
+    ],
+)
+async def test_who_rings_during_a_pause_changes_nothing(
+    river: River, store: Client, monkeypatch, caplog, away, bug, asked: int
+):
+    """Messages that come meanwhile are no tries of the first one: neither the model's nor ours."""
+    monkeypatch.setattr(worker_module, "RETRIES", (30.0,))
+    ready, later = f"b:{{due:{TEAM}}}:ready", await river.index.now() + 10_000
+    model = ScriptedModel([away] if away else ["hello"])
+    with caplog.at_level(logging.INFO, logger="countersign"):
+        async with river.worker(model, failing=[bug] if bug else []):
+            for _ in range(worker_module.GIVE_UP + 1):
+                await river.ask()
+                while (await store.zscore(ready, str(river.key)) or 0) < later:
+                    await asyncio.sleep(0.01)
+    ends = [
+        each for each in caplog.messages if each in ("model.failed", "turn.failed", "lease.lost")
+    ]
+    assert (len(ends), len(model.requests), river.said()) == (1, 1, [])
+    assert await river.index.dead() == []
+    assert (await river.slot.begin(river.key, owner="test", lease=1)).attempt == asked + 1
+
+
+async def test_failures_count_for_the_turn_that_failed(river: River, caplog):
+    """What another process got done is forgotten: the next message begins with no failures."""
+    bugs, heard = [ValueError("an older release")] * 1_000, worker_module.GIVE_UP + 1
+    caplog.set_level(logging.INFO, logger="countersign")
+    async with river.worker(ScriptedModel(["never"] * 1_000), failing=bugs) as failing:
+        pass
+    for n in range(heard):
+        await river.ask()
+        stopping, before = asyncio.Event(), caplog.messages.count("turn.failed")
+        task = asyncio.create_task(failing.run(stopping))
+        while caplog.messages.count("turn.failed") == before:
+            await asyncio.sleep(0.01)
+        stopping.set()
+        await task
+        async with river.worker(ScriptedModel([f"answer {n}"])):
+            await river.index.send(river.index.ring(river.key))
+            await river.slack.wait_for(lambda n=n: len(river.said()) > n)
+    assert river.said() == [f"answer {n}" for n in range(heard)]
+    assert await river.index.dead() == []
+
+
+@pytest.mark.parametrize(
+    "passing", [SessionConflict("lost"), ModelUnavailable("busy")], ids=["a lease", "a model"]
+)
+async def test_what_passes_is_no_failure(river: River, monkeypatch, passing):
+    """However often a lease was lost or a model away, one failure gives no turn up."""
+    monkeypatch.setattr(worker_module, "RETRIES", (0.01,))
+    await river.ask()
+    failing = [passing] * worker_module.GIVE_UP + [ValueError("a bug")]
+    async with river.worker(ScriptedModel(["fine"] * 9), failing=failing):
+        await river.hears("fine")
+    assert await river.index.dead() == []
 
 
 async def owe(river: River, **body: Any) -> None:
