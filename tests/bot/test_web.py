@@ -157,7 +157,7 @@ async def test_socket_mode() -> None:
         assert (await slack.click("max", card, "approve")).ok
         assert (await office.stored(record)).status == "approved"
         assert (await slack.command("ana", "general", "/nothing")).ok
-        await office.note("ana", "no such command")
+        await office.note("ana", "do not know that command")
 
 
 async def test_a_port_that_is_taken() -> None:
