@@ -31,7 +31,7 @@ from bot.playground import BEN, MAX, MIA
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings
 from bot.slack import endings
-from tests.faults import planted
+from tests.faults import bugs, planted
 from tests.faults.case import LIMIT
 from tests.faults.plan import SETTLE
 from tests.faults.props import Ledger, Obedient
@@ -54,9 +54,12 @@ def play(order: Mapping[str, Any]) -> int:
     """Be the bot of an order until SIGTERM.
 
     An order has `name`, `settings`, `log` and `ledger`; it may have a `plant`, `skew` in seconds,
-    `moody`, and `frozen`: where the process stands still instead of dying.
+    `moody`, and `frozen`: where the process stands still instead of dying. Unless it `walks`, what
+    nobody is woken for is found by nobody.
     """
     hurry()
+    if not order.get("walks", True):
+        bugs.nobody_walks()
     planted.plant(order.get("plant", ""))
     if order.get("skew"):
         now, skew = time.time, order["skew"]

@@ -12,9 +12,11 @@ from bot import index
 from bot.approvals import decision, life
 from bot.approvals.request import Approval
 from bot.index import due, lists
-from bot.slack import clicks
+from bot.slack import clicks, replies
 from bot.slack.blocks import arguments
-from tests.faults.bugs import edit, nobody_walks
+from tests.faults.bugs import edit
+
+TOO_OFTEN = 40
 
 
 def not_buried() -> None:
@@ -117,6 +119,17 @@ def local_clock() -> None:
 
 
 def no_ring() -> None:
-    """What is to be done is stored, and nobody is woken for it or finds it."""
+    """What is to be done is stored, and nobody is woken for it."""
     due.Index.ring = lambda *_told, **_options: ()
-    nobody_walks()
+
+
+def changed_again() -> None:
+    """A message is changed again and again, to what it is already."""
+    update = replies.Replies.update
+
+    async def updated(self: replies.Replies, *told: Any, **options: Any) -> object:
+        for _ in range(TOO_OFTEN):
+            await update(self, *told, **options)
+        return await update(self, *told, **options)
+
+    replies.Replies.update = updated

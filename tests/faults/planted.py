@@ -152,6 +152,7 @@ TABLE = (
     Planted(gaps.decided_by_other, 18, _run("pay 200 a1")),
     Planted(gaps.local_clock, 12, _run("brief 5 a1", skew=AHEAD)),
     Planted(gaps.no_ring, 16, _run("hi a1")),
+    Planted(gaps.changed_again, 19, _run("pay 200 a1", answer="mia")),
 )
 BUGS = {
     planted.bug.__name__: replace(

@@ -25,6 +25,7 @@ from bot.playground.run import free_port
 from bot.tickets.local import LocalTickets
 from tests.faults import crew, past
 from tests.faults.clerks import Clerks
+from tests.faults.evidence import SHAKING
 from tests.faults.nursery import Nursery
 from tests.faults.people import PLACES, People
 from tests.faults.plan import LEASE, PROCESSES, Plan
@@ -184,6 +185,7 @@ class Stage:
             "skew": self.plan.skew.get(name, 0),
             "moody": self.plan.moody,
             "frozen": bool(frozen),
+            "walks": not SHAKING.isdisjoint(self.plan.faults),
         }
         self.pids[name] = await self._nursery.fork(order)
         self.note(f"harness {name} is {self.pids[name]} {frozen or crash}")

@@ -15,6 +15,8 @@ from tests.faults.claims import true_of
 from tests.faults.past import PAST
 
 CLOSED = (*FINAL, "unknown")
+OFTEN = 4
+"""How many times as often a card may be changed, for changes fail and their answers get lost."""
 LIVE = ("approve", "reject", "form", "happened", "withdraw")
 
 
@@ -80,6 +82,17 @@ def cards_show_the_call(case: Case) -> Found:
                 yield 5, f"{record.id} is about {args}, and its card reads: {card.text}"
 
 
+def cards_change_seldom(case: Case) -> Found:
+    """A card is changed when its question is, or when somebody presses on what is over."""
+    places = Counter(call.about for call in case.evidence.calls if call.method == "chat.update")
+    for record in case.view.approvals.values():
+        pressed = [c for c in case.evidence.clicks if c.approval == record.id]
+        for card in case.cards(record):
+            count = places[f"{card.channel}|{card.ts}"]
+            if count > OFTEN * (record.rev + len(pressed) + 1):
+                yield 19, f"{record.id} is changed {count} times, and pressed {len(pressed)} times"
+
+
 def tickets_are_told(case: Case) -> Found:
     """News of a ticket is heard once, in order, up to its end; its line shows how it stands."""
     for call in case.story.calls.values():
@@ -143,5 +156,6 @@ OF_SURFACE: tuple[Callable[[Case], Found], ...] = (
     posts_are_there,
     cards_tell_the_truth,
     cards_show_the_call,
+    cards_change_seldom,
     tickets_are_told,
 )
