@@ -79,8 +79,8 @@ PROMISES = {
     8: Promise(
         "A click is authentic and fits its card.",
         "bot/approvals/decide.py",
-        "foreign = elsewhere or not decision.button.fits(approval)",
-        "foreign = False",
+        "if decision.button.fits(approval) and not elsewhere:",
+        "if True:",
         "tests/bot/approvals/test_decide.py::test_a_forged_button",
     ),
     9: Promise(
