@@ -97,7 +97,7 @@ def _never(_record: Record, _person: str) -> bool:
 
 
 NOTES: Mapping[str, Callable[..., bool]] = {
-    r"\b(?:is )?counted\b(?! together)": _counts,
+    r"^Your (?:approval|rejection) (?:is )?counted": _counts,
     r"already (approved|rejected) by <@(\w+)>": _decided,
     r"^You (?:already )?(approved|rejected) this": _did,
     r"\bexpired\b": _ended("expired"),
