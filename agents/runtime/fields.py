@@ -74,6 +74,8 @@ def _one(members: list[JsonValue]) -> str:
 
 
 def _limits(least: object, most: object, *, unit: str) -> str:
+    if least is not None and least == most and unit:
+        return f" of {least} {unit}{'s' if least != 1 else ''}"
     if least is not None and most is not None:
         return f"{' of' if unit else ''} between {least} and {most}{unit and f' {unit}s'}"
     limit, words = (most, "at most") if least is None else (least, "at least")
@@ -134,8 +136,9 @@ def _flag(schema: Schema, value: JsonValue) -> bool:
 def read(schema: Schema, text: str) -> JsonValue:
     """The list, object or other value that somebody typed for a field; raises Refused.
 
-    What is no JSON is a list of texts, one in each line, where one is wanted. Where no list and no
-    object is wanted, what is no JSON is a text.
+    What is no JSON is a list of texts, one in each line, where one is wanted; a line `[]` is the
+    empty list that the field began with. Where no list and no object is wanted, what is no JSON is
+    a text.
     """
     kind = schema.get("type")
     fraction = float if kind in ("array", "object") else _fraction
@@ -144,7 +147,7 @@ def read(schema: Schema, text: str) -> JsonValue:
     except (ValueError, RecursionError):
         found = text
     if kind == "array" and not isinstance(found, list) and _takes_lines(schema):
-        return [line.strip() for line in text.splitlines() if line.strip()]
+        return [line.strip() for line in text.splitlines() if line.strip() not in ("", "[]")]
     wrong = (kind == "array" and not isinstance(found, list)) or (
         kind == "object" and not isinstance(found, dict)
     )

@@ -184,7 +184,7 @@ class _Check:
         real = [option for option in options if option.get("type") != "null"]
         if len(real) == 1:
             return self.value(real[0], value, path=path)
-        raise Refused("must be " + " or ".join(wanted(resolved(o, self.root)) for o in real))
+        raise Refused("must be " + " or ".join(_kind(resolved(o, self.root)) for o in real))
 
     def _fields(self, schema: Schema, value: JsonValue, *, path: str) -> JsonValue:
         if not isinstance(value, dict):
@@ -250,6 +250,13 @@ class _Check:
         if schema.get("uniqueItems") and any(item in found[:at] for at, item in enumerate(found)):
             raise Refused("must not name anything twice")
         return found
+
+
+def _kind(schema: Schema) -> str:
+    """One of several things that a field takes, in words; objects are told apart by their keys."""
+    known: Mapping[str, Schema] = schema.get("properties", {})
+    names = [f"{name} {each['const']}" if "const" in each else name for name, each in known.items()]
+    return f"{wanted(schema)} with {', '.join(names)}" if names else wanted(schema)
 
 
 def _is_empty(value: JsonValue) -> bool:

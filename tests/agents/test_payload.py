@@ -287,6 +287,23 @@ def test_what_is_taken(schema: dict[str, Any], typed: Any, value: Any):
             id="twice",
         ),
         pytest.param({"type": "object"}, "x", "must be an object, typed as JSON", id="no object"),
+        pytest.param(
+            {"type": "array", "minItems": 2, "maxItems": 2},
+            [1],
+            "must be a list of 2 choices",
+            id="2",
+        ),
+        pytest.param(
+            {
+                "oneOf": [
+                    {"type": "object", "properties": {"by": {"const": "post"}, "city": TEXT}},
+                    {"type": "object", "properties": {"by": {"const": "hand"}}},
+                ]
+            },
+            {"by": "air"},
+            "must be an object with by post, city or an object with by hand",
+            id="none of several objects",
+        ),
         pytest.param({"type": "object"}, 3, "must be an object", id="a number for an object"),
         pytest.param({"type": "null"}, 1, "must be left empty", id="nothing"),
     ],

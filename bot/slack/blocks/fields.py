@@ -70,7 +70,7 @@ def fields(question: Question) -> list[Field]:
         Field(
             name=name,
             title=title if titles.count(title) == 1 else f"{title} ({visible(name)[0]})",
-            schema=(flat := _flat(properties[name], schema)),
+            schema=(flat := flattened(properties[name], schema)),
             initial=given[name] if name in given else flat.get("default"),
             optional=_may_be_empty(name, alone),
             alone=alone,
@@ -124,7 +124,7 @@ def _part(step: str) -> str:
     return f"entry {int(step) + 1}" if step.isdecimal() else visible(cut(step, LABEL_LIMIT))[0]
 
 
-def _flat(about: object, root: Schema) -> Schema:
+def flattened(about: object, root: Schema) -> Schema:
     """A field's schema without references and without the alternative null; its entries too."""
     schema = _resolved(mapping(about), root)
     items = mapping(schema.get("items"))

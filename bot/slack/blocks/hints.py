@@ -11,22 +11,34 @@ from bot.slack.options import option_value
 from bot.slack.text import cut, visible
 
 Schema = Mapping[str, Any]
+Json = dict[str, JsonValue]
+Flat = Callable[[object], Schema]
 
 ABOUT_LIMIT = 300
 CHOICES_LIMIT = 1_000
 RULES_LIMIT = 500
+SAMPLES, DEEP = 3, 3
+"""Kinds of a value that are shown by a sample each, and how deep a sample goes."""
 UNSHOWN = "Its initial value cannot be shown here, so this starts empty."
 
 
-def hint(schema: Schema, *, choices: Sequence[JsonValue] = (), typed: bool, unshown: bool) -> str:
+def hint(
+    schema: Schema,
+    *,
+    flat: Flat,
+    choices: Sequence[JsonValue] = (),
+    typed: bool,
+    unshown: bool,
+) -> str:
     """The text below an input, at most some 2,000 characters.
 
-    `choices` are those that no select could offer; `typed` says that a value with parts is
-    entered as text; `unshown` that the value it would begin with is not in the input.
+    `flat` gives a schema without references. `choices` are those that no select could offer;
+    `typed` says that a value with parts is entered as text; `unshown` that the value it would begin
+    with is not in the input.
     """
     about = schema.get("description")
     told = [cut(about.strip(), ABOUT_LIMIT)] if isinstance(about, str) and about.strip() else []
-    rules = [_form(schema)] if typed else []
+    rules = [_form(schema, flat)] if typed else []
     rules += [rule for rule in _rules(schema) if rule not in " ".join(told)]
     told += [cut(" ".join(filter(None, rules)), RULES_LIMIT)] if any(rules) else []
     told += [_one_of(choices)] if choices else []
@@ -41,25 +53,68 @@ def takes_lines(schema: Schema) -> bool:
     return schema.get("type") == "array" and texts
 
 
-def _form(schema: Schema) -> str:
-    """How to type a value that has parts."""
+def _form(schema: Schema, flat: Flat) -> str:
+    """How to type a value that has parts: by a sample of each kind that there is."""
     if takes_lines(schema):
         return "One per line."
-    if schema.get("type") == "array":
-        return "A list, as JSON."
-    return f"An object, as JSON{_keys(schema)}." if schema.get("type") == "object" else ""
+    kinds = _kinds({key: schema[key] for key in schema if key != "default"}, flat)
+    parted = [kind for kind in kinds if kind.get("type") in _PARTED]
+    if not parted:
+        return ""
+    words = "JSON" if len(parted) > 1 else _PARTED[parted[0]["type"]]
+    samples = [json.dumps(_sample(kind, flat), ensure_ascii=False) for kind in parted[:SAMPLES]]
+    told = f"{words}, such as {' or '.join(samples)}."
+    if len(parted) < len(kinds):
+        told = f"Or {told[:1].lower() if words != 'JSON' else 'J'}{told[1:]}"
+    spare = _spare(parted[0]) if len(parted) == 1 else []
+    return f"{told} May be left out: {', '.join(spare)}." if spare else told
 
 
-def _keys(schema: Schema) -> str:
-    """The keys of an object, with their defaults."""
-    about = cast("Mapping[str, Schema]", schema.get("properties") or {})
-    told = [
-        f"{name} ({json.dumps(each['default'], ensure_ascii=False)} if left out)"
-        if "default" in each
-        else name
-        for name, each in about.items()
-    ]
-    return f": {', '.join(told)}" if told else ""
+def _kinds(schema: Schema, flat: Flat) -> list[Schema]:
+    """The kinds of value that a field takes, but for null."""
+    ways = cast("Sequence[object]", schema.get("anyOf") or schema.get("oneOf") or [schema])
+    found = [flat(way) for way in ways]
+    return [kind for kind in found if kind.get("type") != "null"]
+
+
+def _spare(schema: Schema) -> list[str]:
+    """The keys of an object that nobody has to type."""
+    required = cast("Sequence[str]", schema.get("required") or ())
+    return [name for name in _properties(schema) if name not in required]
+
+
+def _properties(schema: Schema) -> Schema:
+    return cast("Schema", schema.get("properties") or {})
+
+
+def _sample(about: object, flat: Flat, *, deep: int = DEEP) -> JsonValue:
+    """A value as it could look: defaults and first choices as they are, texts as three dots."""
+    nothing: Schema = {}
+    schema = next(iter(_kinds(flat(about), flat)), nothing)
+    for said in ("default", "const"):
+        if said in schema:
+            return schema[said]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    match schema.get("type"):
+        case "object" if deep:
+            return _object(schema, flat, deep=deep - 1)
+        case "array" if deep:
+            each = schema.get("prefixItems") or _kinds(flat(schema.get("items")), flat)[:SAMPLES]
+            return [_sample(item, flat, deep=deep - 1) for item in each]
+        case kind:
+            least = schema.get("minimum", 1)
+            plain: Json = {"integer": least, "number": least, "boolean": True}
+            plain |= {"object": {}, "array": []}
+            return plain.get(str(kind), _DATES.get(str(schema.get("format")), "…"))
+
+
+def _object(schema: Schema, flat: Flat, *, deep: int) -> JsonValue:
+    """An object with its keys; with one that is made up where any may stand."""
+    known = _properties(schema)
+    if not known and schema.get("additionalProperties") is not False:
+        return {"…": _sample(schema.get("additionalProperties"), flat, deep=deep)}
+    return {name: _sample(about, flat, deep=deep) for name, about in known.items()}
 
 
 def _one_of(choices: Sequence[JsonValue]) -> str:
@@ -117,6 +172,8 @@ def _counted(least: object, most: object, *, unit: str) -> str:
     return f"At least {low} {unit}." if high is None else f"{low} to {high} {unit}."
 
 
+_PARTED = {"array": "A list, as JSON", "object": "An object, as JSON"}
+_DATES = {"date": "2026-12-24", "time": "17:30", "date-time": "2026-12-24T17:30:00Z"}
 _COUNTED = (
     ("minLength", "maxLength", "characters"),
     ("minItems", "maxItems", "entries"),

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from typing import cast
 
 from pydantic import JsonValue
@@ -13,7 +14,7 @@ from agents import PayloadError
 from bot.approvals.request import Approval
 from bot.approvals.terms import is_person
 from bot.secrets import covered
-from bot.slack.blocks.fields import Field, Schema, fields, mapping
+from bot.slack.blocks.fields import Field, Schema, fields, flattened, mapping
 from bot.slack.blocks.hints import hint, takes_lines
 from bot.slack.blocks.rendered import Block, plain
 from bot.slack.blocks.values import number
@@ -48,6 +49,7 @@ def _input(field: Field, *, block_id: str, modal: bool) -> Block:
     typed = element["type"] == "plain_text_input"
     told = hint(
         field.schema,
+        flat=partial(flattened, root=field.alone),
         choices=_choices(field.schema) if typed else (),
         typed=typed,
         unshown=field.initial not in EMPTY and not begins,
@@ -214,11 +216,17 @@ def _typed(field: Field) -> Block:
     words = schema.get("format") == "multiline" or (isinstance(longest, int) and longest > LINE)
     long = words or schema.get("type") in ("array", "object", None)
     limit = min(longest, INPUT_LIMIT) if isinstance(longest, int) and longest > 0 else INPUT_LIMIT
-    text = "" if initial in (None, "") else _written(field, _text_of(schema, initial))
+    text = "" if _is_empty(field) else _written(field, _text_of(schema, initial))
     many = long or "\n" in text
     element: Block = {"type": "plain_text_input", "multiline": many, "max_length": limit}
     plainly = len(text) <= limit and visible(text) == (text, False)
     return element | ({"initial_value": text} if text and plainly else {})
+
+
+def _is_empty(field: Field) -> bool:
+    """Whether nothing typed is what the field begins with."""
+    initial = field.initial
+    return initial in (None, "") or (initial in ([], {}) and _answer(field, None) == initial)
 
 
 def _text_of(schema: Schema, value: JsonValue) -> str:

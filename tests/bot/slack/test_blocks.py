@@ -518,7 +518,6 @@ def schema(**properties: Any) -> dict[str, Any]:
         pytest.param(TEXTS, ["a", "b c"], "plain_text_input", "a\nb c", id="texts line by line"),
         pytest.param(TEXTS, [" a"], "plain_text_input", '[" a"]', id="texts with blanks"),
         pytest.param(TEXTS, ["[a]"], "plain_text_input", '["[a]"]', id="texts like JSON"),
-        pytest.param(TEXTS, [], "plain_text_input", "[]", id="no texts"),
         pytest.param(
             {"type": "object"}, {"a": {"b": 1}}, "plain_text_input", '{"a": {"b": 1}}', id="object"
         ),

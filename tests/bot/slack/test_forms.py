@@ -1,6 +1,7 @@
 """What a form shows before anybody agrees: each field, its limits, and what it begins with."""
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -46,6 +47,29 @@ class Grant(BaseModel):
     to: str
 
 
+class Leg(BaseModel):
+    """One of several kinds of object."""
+
+    by: Literal["air"]
+    on: date
+    stops: list[str]
+
+
+class Stay(BaseModel):
+    """Another."""
+
+    by: Literal["foot"]
+    nights: Annotated[int, Field(ge=2)]
+    paid: bool
+
+
+class Tree(BaseModel):
+    """An object that has objects of its kind in it."""
+
+    name: str
+    below: list["Tree"]
+
+
 def record_of(kind: Any, default: Any = ..., **given: Any) -> Any:
     """An approval that asks for one field of a type."""
     form, begins = schema_of(create_model("Form", field=(kind, default)))
@@ -62,6 +86,31 @@ def only(record: Any, *, modal: bool = False) -> dict[str, Any]:
 
 
 LONG = "x" * 3_500 + " AND PAY 1000000"
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "begins", "typed", "entered"),
+    [
+        pytest.param(list[str], [], None, "red", ["red"], id="no texts"),
+        pytest.param(list[str], ["a", "b"], "a\nb", "a\nred", ["a", "red"], id="some texts"),
+        pytest.param(set[str], set(), None, "red", ["red"], id="a set of none"),
+        pytest.param(list[int], [], None, "[1]", [1], id="no numbers"),
+        pytest.param(list[Leg], [], None, "[]", [], id="no objects"),
+        pytest.param(dict[str, int], {}, None, '{"a": 1}', {"a": 1}, id="no keys"),
+        pytest.param(list[str] | None, [], "[]", "[]\nred", ["red"], id="none, but not nothing"),
+    ],
+)
+def test_what_is_empty_begins_empty(
+    kind: Any, default: Any, begins: str | None, typed: str, entered: Any
+):
+    """Nothing stands in the way of who types an entry; left alone, it is what it was asked with."""
+    record = record_of(kind, default)
+    block = only(record)
+    assert block["element"].get("initial_value") == begins
+    assert UNSHOWN not in block["hint"]["text"]
+    left = check_payload(record.payload_schema, {"field": begins})["field"]
+    assert left == record.payload["field"]
+    assert check_payload(record.payload_schema, {"field": typed})["field"] == entered
 
 
 @pytest.mark.parametrize("modal", [False, True])
@@ -184,8 +233,41 @@ def test_fields_of_one_type_are_told_apart():
             id="some of a choice",
         ),
         pytest.param(list[str], "One per line.", id="lines"),
-        pytest.param(dict[str, int], "An object, as JSON.", id="object"),
-        pytest.param(Grant, "An object, as JSON: amount (5 if left out), to.", id="its keys"),
+        pytest.param(dict[str, int], 'An object, as JSON, such as {"…": 1}.', id="object"),
+        pytest.param(
+            Grant,
+            'An object, as JSON, such as {"amount": 5, "to": "…"}. May be left out: amount.',
+            id="its keys",
+        ),
+        pytest.param(
+            Grant | None,
+            'An object, as JSON, such as {"amount": 5, "to": "…"}. May be left out: amount.',
+            id="an object or nothing",
+        ),
+        pytest.param(
+            list[Leg],
+            'A list, as JSON, such as [{"by": "air", "on": "2026-12-24", "stops": ["…"]}].',
+            id="a list of objects",
+        ),
+        pytest.param(tuple[int, str], 'A list, as JSON, such as [1, "…"]. 2 entries.', id="a pair"),
+        pytest.param(
+            Annotated[Leg | Stay, Field(discriminator="by")],
+            'JSON, such as {"by": "air", "on": "2026-12-24", "stops": ["…"]}'
+            ' or {"by": "foot", "nights": 2, "paid": true}.',
+            id="objects of several kinds",
+        ),
+        pytest.param(
+            list[Leg | Stay],
+            'A list, as JSON, such as [{"by": "air", "on": "2026-12-24", "stops": ["…"]},'
+            ' {"by": "foot", "nights": 2, "paid": true}].',
+            id="a list of several kinds",
+        ),
+        pytest.param(str | list[str], 'Or a list, as JSON, such as ["…"].', id="or a list"),
+        pytest.param(
+            Tree,
+            'such as {"name": "…", "below": [{"name": "…", "below": []}]}.',
+            id="what has itself in it",
+        ),
     ],
 )
 def test_limits_are_told_as_they_are(kind: Any, told: str):
