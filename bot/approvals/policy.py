@@ -85,7 +85,7 @@ def refusal(
 
 
 def _stranger(approval: Approval, person: Person, act: Act) -> Refusal | None:
-    """Whether this person could never decide here; a guest can take back what they asked."""
+    """Why this person can never decide here, if so; a guest can take back what they asked."""
     tenant = unquote(approval.session.partition(":")[0])
     if person.team != tenant or person.is_stranger:
         return Refusal(code="outsider", sentence="Only people of this workspace can decide here.")
@@ -162,7 +162,7 @@ def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
 def _repeated(
     approval: Approval, person: Person, act: Act, *, payload: dict[str, JsonValue] | None
 ) -> Refusal | None:
-    """Whether this person's approval with the same values is counted already.
+    """The refusal of an approval that is counted already, with the same values.
 
     One that is enough by now, since others left and the rules were widened, may be given again, and
     so may one that its person stands for more names by now.
