@@ -11,6 +11,8 @@ from agents.runtime.errors import UsageError
 LONGEST = timedelta(days=3_660)
 """No question is open for longer, and no approval good for longer."""
 
+Names = tuple[str, ...] | list[str]
+
 
 class Secret:
     """Marks an argument whose value nobody is shown: `token: Annotated[str, Secret]`.
@@ -43,18 +45,18 @@ class ApprovalPolicy:
     Raises UsageError, with one sentence, for a policy that makes no sense.
     """
 
-    approvers: tuple[str, ...] = ()
+    approvers: Names = ()
     quorum: int = 1
     any_of: Mapping[str, int] = field(default_factory=dict[str, int])
     rejections: int = 1
     self_approval: bool = False
     reason_required: bool = False
-    notify: tuple[str, ...] | None = None
+    notify: Names | None = None
     expires: timedelta | Literal["default"] | None = "default"
     run_within: timedelta | None = None
     working_hours: bool = False
-    reminders: tuple[float, ...] = (0.8,)
-    escalate: Mapping[float, tuple[str, ...]] = field(default_factory=dict[float, tuple[str, ...]])
+    reminders: list[float] | tuple[float, ...] = (0.8,)
+    escalate: Mapping[float, Names] = field(default_factory=dict[float, Names])
     tiers: Mapping[str, "ApprovalPolicy"] = field(default_factory=dict[str, "ApprovalPolicy"])
 
     def __post_init__(self) -> None:
@@ -66,6 +68,8 @@ class ApprovalPolicy:
             raise UsageError("an ApprovalPolicy has approvers or any_of, never both")
         for name in ("approvers", "reminders", *(() if self.notify is None else ("notify",))):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        later = {when: tuple(names) for when, names in self.escalate.items()}
+        object.__setattr__(self, "escalate", later)
 
 
 def _is_sequence(value: Any, fits: Callable[[Any], bool]) -> bool:

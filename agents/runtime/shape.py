@@ -188,4 +188,5 @@ def _bottom(node: Core) -> str:
 def _is_known(step: Core) -> bool:
     """Whether pydantic wrote what a step calls."""
     called = step.get("function", {}).get("function")
-    return called is None or getattr(called, "func", called).__module__.startswith("pydantic.")
+    where = getattr(getattr(called, "func", called), "__module__", None) or ""
+    return called is None or where.startswith("pydantic.")

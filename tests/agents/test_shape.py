@@ -111,6 +111,7 @@ def test_a_limit_that_its_type_cannot_have(annotation: Any, limit: str):
         pytest.param(Annotated[Any, Field(ge=1)], id="any"),
         pytest.param(Annotated[int | str, Field(ge=1)], id="one of two"),
         pytest.param(Annotated[str, AfterValidator(check)], id="a check of one's own"),
+        pytest.param(Annotated[str, AfterValidator(str.strip)], id="a built-in one"),
         pytest.param(
             Annotated[int, AfterValidator(check), Field(min_length=2)], id="and a limit after it"
         ),

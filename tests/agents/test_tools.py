@@ -465,7 +465,8 @@ def test_a_policy_names_people_in_one_way():
     """Names beside names with their numbers would be dropped, so they are refused."""
     with pytest.raises(UsageError, match="never both"):
         ApprovalPolicy(approvers=("U0AAA",), any_of={"U0BBB": 1})
-    assert ApprovalPolicy(approvers=["U0AAA"]).approvers == ("U0AAA",)  # pyright: ignore[reportArgumentType]
+    assert ApprovalPolicy(approvers=["U0AAA"]).approvers == ("U0AAA",)
+    assert ApprovalPolicy(escalate={0.5: ["U0AAA"]}).escalate == {0.5: ("U0AAA",)}
 
 
 def test_what_the_runner_knows():

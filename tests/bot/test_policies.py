@@ -452,5 +452,6 @@ def test_a_policy_where_nobody_is_asked(tool: FunctionTool, name: str, told: str
 
 def test_a_hook_may_ask_about_any_tool():
     """Where an agent has a hook before its tools, nobody can tell that they never ask."""
-    agent = Agent(name="desk", tools=[FunctionTool(pay, approval=OWN)], before_tool_callback=print)
+    tool = FunctionTool(pay, approval=OWN)
+    agent = Agent(name="desk", tools=[tool], before_tool_callback=lambda **_told: None)
     assert not any("asks nobody" in each.text for each in book(Settings.read(), [agent]).complaints)
