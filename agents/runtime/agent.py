@@ -172,7 +172,7 @@ class Agent:
                 family[agent.name] = agent
         if self.sub_agents and any(agent.tool(TRANSFER) for agent in family.values()):
             raise UsageError(
-                f"{TRANSFER} is how agents hand over: name the tool below {self.name} otherwise"
+                f"{TRANSFER} is how agents hand over: rename the tool below {self.name}"
             )
         return family
 

@@ -57,7 +57,7 @@ def differences(before: Question, after: Question) -> list[str]:
         told += _tool(before, after, told=bool(told))
     fields = list(_fields(before, after))
     if not fields and bare(before.payload_schema) != bare(after.payload_schema):
-        fields = ["to fill in: it is asked for otherwise"]
+        fields = ["to fill in: it is asked for differently"]
     told += fields
     if before.agent != after.agent:
         told.append(f"agent: was {before.agent}, is now {after.agent}")

@@ -158,7 +158,7 @@ class FunctionTool:
         self._contract: str | None = None
         self._func = func
         if self.name == REQUEST_CONFIRMATION:
-            raise UsageError(f"{self.name} is what the runtime asks people with: name it otherwise")
+            raise UsageError(f"{self.name} is what the runtime asks people with: rename it")
         if effects not in get_args(Effects):
             raise UsageError(f"{self.name}: effects must be one of {', '.join(get_args(Effects))}")
         if not isinstance(cast("object", approval), ApprovalPolicy | None):

@@ -204,7 +204,7 @@ def _handing() -> FunctionTool:
 )
 def test_a_tool_called_like_the_one_that_hands_over(agents):
     """Beside sub-agents it would be shadowed, so it is refused; alone it is a tool like any."""
-    with pytest.raises(UsageError, match="name the tool below a otherwise"):
+    with pytest.raises(UsageError, match="rename the tool below a"):
         agents()
     assert Agent(name="a", tools=[_handing()]).tool("transfer_to_agent") is not None
 
