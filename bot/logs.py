@@ -108,5 +108,5 @@ def error(event: Event, **fields: object) -> None:
 
 def _write(level: int, event: str, fields: dict[str, object]) -> None:
     if event not in EVENTS:
-        raise ValueError(f"{event!r} is no event of bot/logs.py; add it to the list there")
+        raise ValueError(f"{event!r} is not an event of bot/logs.py; add it to the list there")
     LOGGER.log(level, event, extra={"fields": _bound.get() | fields})

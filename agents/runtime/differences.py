@@ -121,7 +121,7 @@ def _parameters(before: Question, after: Question) -> Iterator[str]:
     for name in dict.fromkeys((*old, *new)):
         if name not in old or name not in new:
             if (name in before.args) is (name in after.args):
-                what = "is a new parameter" if name in new else "is no parameter any more"
+                what = "is a new parameter" if name in new else "is no longer a parameter"
                 yield f"{name} {what}"
             continue
         yield from _kinds(name, old[name], new[name], verb=("took", "takes"))

@@ -83,7 +83,7 @@ def _check(value: object) -> None:
     if kind is dict:
         for key, item in cast("dict[object, object]", value).items():
             if type(key) is not str:
-                raise TypeError(f"{key!r} is no text, as a JSON key must be")
+                raise TypeError(f"{key!r} is not a text, as a JSON key must be")
             _check(item)
     elif kind is list:
         for item in cast("list[object]", value):
@@ -91,7 +91,7 @@ def _check(value: object) -> None:
     elif kind is float and not math.isfinite(cast("float", value)):
         raise ValueError(f"{value} has no JSON form")
     elif value is not None and kind not in (str, int, float, bool):
-        raise TypeError(f"{kind.__name__} is no JSON type")
+        raise TypeError(f"{kind.__name__} is not a JSON type")
 
 
 def bare(schema: JsonValue) -> JsonValue:

@@ -103,7 +103,7 @@ def checked(plugins: Sequence[Plugin]) -> tuple[Plugin, ...]:
             words = dict.fromkeys(PLUGIN_WORDS.get(word, word) for word in told)
             if not fits(getattr(plugin, name, None), **words):
                 wanted = f"its {name} must take {', '.join(words)}"
-                raise UsageError(f"{kind.__name__} is no plugin: {wanted}")
+                raise UsageError(f"{kind.__name__} is not a plugin: {wanted}")
     return tuple(plugins)
 
 

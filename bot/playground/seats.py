@@ -239,7 +239,7 @@ class Seats:
 
     def _message_actions(self, person: Person, on: Surface, action: JsonObject) -> JsonObject:
         if on.channel is None or on.message is None:
-            raise CannotDo("this is no message")
+            raise CannotDo("this is not a message")
         message = {key: each for key, each in on.message.items() if key != "channel"}
         draft = self.workspace.draft(person, on.place)
         state = {"values": inputs.values(message.get("blocks", []), draft)}

@@ -130,13 +130,13 @@ class Deaf(Plugin):
 @pytest.mark.parametrize(
     ("plugin", "words"),
     [
-        pytest.param(Silent(), "Silent is no plugin: its before_model_callback must", id="none"),
+        pytest.param(Silent(), "Silent is not a plugin: its before_model_callback must", id="none"),
         pytest.param(
             Deaf(),
-            "Deaf is no plugin: its before_tool_callback must take tool, tool_args, tool_context",
+            "Deaf is not a plugin: its before_tool_callback must take tool, tool_args, tool_context",
             id="words of an agent's hook",
         ),
-        pytest.param(Plugin, "Plugin is no plugin", id="class"),
+        pytest.param(Plugin, "Plugin is not a plugin", id="class"),
     ],
 )
 def test_a_plugin_that_cannot_be_called(plugin: Any, words: str):

@@ -87,7 +87,7 @@ WHOLE, TEXT = {"type": "integer"}, {"type": "string"}
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        pytest.param({"a": WHOLE}, {}, ["a is no parameter any more"], id="one less"),
+        pytest.param({"a": WHOLE}, {}, ["a is no longer a parameter"], id="one less"),
         pytest.param({}, {"a": WHOLE}, ["a is a new parameter"], id="one more"),
         pytest.param(
             {"a": WHOLE},
