@@ -6,7 +6,7 @@ opened last and closed first.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -214,6 +214,19 @@ async def store_findings(settings: Settings, *, wait: float) -> Sequence[storage
     async with AsyncExitStack() as stack:
         client = await _connected(settings, stack, wait=wait)
         return await storage.look(client, storage.demanded(settings), prefix=settings.key_prefix)
+
+
+async def left_behind(
+    settings: Settings, *, tenant: str, agents: Collection[str], wait: float
+) -> Mapping[str, int]:
+    """How many sessions there are of each agent that is none of these; raises as the store does."""
+    async with AsyncExitStack() as stack:
+        store = await _connected(settings, stack, wait=wait)
+        slot = _kept(settings, store)
+        index = Index(store, prefix=settings.key_prefix, tenant=tenant)
+        gone = [name for name in await index.lists.apps() if name not in agents]
+        found = {name: len(await slot.list(app=name, tenant=tenant)) for name in gone}
+    return {name: count for name, count in found.items() if count}
 
 
 async def ask_model(settings: Settings) -> None:

@@ -175,7 +175,9 @@ async def _doctor() -> int:
     settings = Settings.read()
     lines.set_up("ERROR")
     wrong = False
-    parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
+    parts = Parts(
+        store=app.store_findings, model=app.ask_model, agents=app.ours, left=app.left_behind
+    )
     async for finding in examine(settings, parts):
         print(finding, flush=True)
         wrong = wrong or finding.level == "wrong"

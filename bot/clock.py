@@ -187,8 +187,9 @@ def _passing(key: SessionKey, **what: str) -> Generator[None]:
 class Walk:
     """Reads every session again, a few at a time: what is due is a hint, and hints get lost.
 
-    An open call keeps its session: one of which nobody `reports` for so long is ended. Nobody waits
-    longer than `between_looks` to look at a ticket: then the store's clock was wrong.
+    From the second round on those of agents that a deploy took away are among them. An open call
+    keeps its session: one of which nobody `reports` for so long is ended. Nobody waits longer than
+    `between_looks` to look at a ticket: then the store's clock was wrong.
     """
 
     def __init__(
@@ -204,6 +205,7 @@ class Walk:
         """Start at the first app's newest session."""
         self._slot = slot
         self._index = index
+        self._own = tuple(apps)
         self._apps = deque(apps)
         self._tenant = tenant
         self._reports = reports
@@ -228,9 +230,19 @@ class Walk:
             self._seen += len(found)
             if found:
                 return found
-            self._apps.rotate(-1)
-            self._seen = 0
+            await self._go_on()
         return ()
+
+    async def _go_on(self) -> None:
+        """Be at the next app; at the end of a round know all that other deployments had."""
+        lists, over = self._index.lists, self._apps[0]
+        if not self._seen and over not in self._own:
+            await lists.forget_app(over)
+        self._seen = 0
+        self._apps.rotate(-1)
+        if self._apps[0] == self._own[0]:
+            others = [app for app in await lists.apps(self._own) if app not in self._own]
+            self._apps = deque((*self._own, *others))
 
     async def _look(self, key: SessionKey) -> bool:
         """Make a session due if it has something to do, and list what waits for time or people."""
@@ -299,6 +311,7 @@ class Audits:
         found = await self._lists.audited(skip=self._seen, most=AT_ONCE)
         gone = [key for key in found if await self._slot.read(key, parts=()) is None]
         await self._lists.forget_audits(gone)
+        await self._lists.apps({key.app for key in found if key not in gone})
         self._seen = self._seen + len(found) - len(gone) if found else 0
         return len(gone)
 

@@ -30,6 +30,7 @@ from bot.settings import REHEARSAL, Settings, variable
 from bot.slack import probe
 from bot.slack.deciders import groups, unable, unseated
 from bot.slack.manifest import SCOPES
+from bot.slack.text import visible
 from bot.slack.workspace import Workspace, missing, workspace
 from bot.tickets.local import LocalTickets
 from bot.web import EVENTS
@@ -37,6 +38,10 @@ from bot.web import EVENTS
 WAIT = 5.0
 """Seconds that each part is given to answer in."""
 
+LEFT = (
+    "whoever writes there is told so, and each ends with its last open call. Deploy the agent again"
+    " if its calls are to be done."
+)
 WHERE_IT_IS = "It is the Bot User OAuth Token, under OAuth & Permissions."
 
 LEVELS: Mapping[str, Literal["ok", "warn", "wrong"]] = MappingProxyType(
@@ -67,11 +72,13 @@ class Parts:
 
     `store` says what is wrong with the store and raises BotError when it does not answer in `wait`
     seconds, `model` has the model say something and raises ModelError, `agents` are all agents.
+    `left` are the numbers of sessions of agents that are none of some; raises as `store` does.
     """
 
     store: Callable[..., Awaitable[Sequence[storage.Finding]]]
     model: Callable[[Settings], Awaitable[None]]
     agents: Callable[..., Sequence[Agent]]
+    left: Callable[..., Awaitable[Mapping[str, int]]]
 
 
 async def examine(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
@@ -83,7 +90,7 @@ async def examine(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     async with aiohttp.ClientSession() as session:
         tickets = LocalTickets(InMemorySessionService().slot, tenant=settings.tenant)
         agents = parts.agents(settings, session=session, tickets=tickets)
-        async for each in _slack(settings, session, agents):
+        async for each in _slack(settings, session, agents, parts=parts):
             yield each
         async for each in _door(settings, session):
             yield each
@@ -133,7 +140,11 @@ async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
 
 
 async def _slack(
-    settings: Settings, session: aiohttp.ClientSession, agents: Sequence[Agent]
+    settings: Settings,
+    session: aiohttp.ClientSession,
+    agents: Sequence[Agent],
+    *,
+    parts: Parts,
 ) -> AsyncIterator[Finding]:
     """Whether the workspace knows us, lets us do our work, and has whom and what we name.
 
@@ -151,10 +162,31 @@ async def _slack(
         yield _scopes(found)
         async for each in _socket(settings, found):
             yield each
+        async for each in _left(settings, found, agents, parts=parts):
+            yield each
     for each in _routes(settings, found, agents):
         yield each
     async for each in _deciders(settings, found, agents):
         yield each
+
+
+async def _left(
+    settings: Settings, found: Workspace, agents: Sequence[Agent], *, parts: Parts
+) -> AsyncIterator[Finding]:
+    """Which agents have sessions and are not there, as far as the store answers."""
+    if settings.redis_url is None:
+        return
+    names = [GUIDE, *(agent.name for agent in agents)]
+    try:
+        left = await parts.left(settings, tenant=found.identity.team, agents=names, wait=WAIT)
+    except BotError:
+        return
+    for name, count in left.items():
+        have = "1 session belongs" if count == 1 else f"{count} sessions belong"
+        text = (
+            f"{have} to the agent {visible(name)[0]}, which this deployment does not have; {LEFT}"
+        )
+        yield Finding("warn", "sessions", text)
 
 
 def _scopes(found: Workspace) -> Finding:

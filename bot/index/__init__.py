@@ -15,6 +15,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{mine:<t>:<name>}:appr` | zset | the same, of those that concern a person or group | a month |
 | `{due:<t>}:home` | zset | person -> when they opened their Home last (ms) | a month |
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is kept |
+| `{due:<t>}:apps` | set | agents that have sessions, by name | 90 days |
 | `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
 | `{due:<t>}:anchoring` | string | one of the clocks posts an anchor | 2 minutes |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |

@@ -15,6 +15,8 @@ OPEN = 10**14
 """Open approvals have this minus their time as score: ahead of closed ones, oldest first."""
 LIVES = 30 * 24 * 3600
 """Seconds until a list that nobody adds to is forgotten."""
+APPS_LIVE = 90 * 24 * 3600
+"""Seconds until agents are forgotten that no deployment notes any more."""
 ANCHORS = 400
 ANCHORING = 120
 """Seconds that one clock has to post an anchor in."""
@@ -29,6 +31,7 @@ class Lists(Hints):
         self._seen = f"{self._due}:seen"
         self._homes = f"{self._due}:home"
         self._audit = f"{self._due}:audit"
+        self._apps = f"{self._due}:apps"
         self._anchors = f"{self._due}:anchors"
         self._anchoring = f"{self._due}:anchoring"
 
@@ -88,6 +91,17 @@ class Lists(Hints):
     async def forget_audits(self, sessions: Sequence[SessionKey]) -> None:
         """Remove sessions that are gone from the list of those with an audit."""
         await self.send([("ZREM", self._audit, *map(str, sessions))] if sessions else [])
+
+    async def apps(self, more: Iterable[str] = ()) -> list[str]:
+        """The agents that had sessions in any deployment, and these, noted from now on."""
+        names = sorted(more)
+        note = (("SADD", self._apps, *names), ("EXPIRE", self._apps, APPS_LIVE)) if names else ()
+        *_, found = await self.send((*note, ("SMEMBERS", self._apps)))
+        return sorted(text_of(name) or "" for name in found)
+
+    async def forget_app(self, name: str) -> None:
+        """Know no more of an agent that is gone and has no sessions left."""
+        await self.send((("SREM", self._apps, name),))
 
     async def anchors(self) -> list[str]:
         """The anchors of the audit as JSON, oldest first."""

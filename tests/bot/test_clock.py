@@ -169,6 +169,28 @@ async def test_the_walk_passes_over_what_nobody_can_read(store_url: str, caplog)
     assert [record.msg for record in caplog.records] == ["approval.unreadable"]
 
 
+@pytest.mark.parametrize("noted", ["by the release before", "for its audit"])
+async def test_the_walk_meets_sessions_of_agents_that_are_gone(store_url: str, noted: str):
+    """Whatever they wait for comes to an end, and then nobody knows their agent any more."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=KEY.tenant)
+        await put(slot)
+        if noted == "for its audit":
+            await index.send(listed(index.lists, approval()))
+            await Audits(slot, index).step()
+        else:
+            before = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant)
+            assert [await before.step() for _ in range(2)] == [1, 0]
+            await index.send(index.approval_over(KEY, "3-0"))
+        walk = Walk(slot, index, apps=["another"], tenant=KEY.tenant)
+        assert [await walk.step() for _ in range(2)] == [0, 1]
+        assert await client.zrange(f"b:{{due:{KEY.tenant}}}:appr", 0, -1) == [f"{KEY}|3-0"]
+        await slot.delete(KEY)
+        await walk.step()
+        await walk.step()
+        assert await index.lists.apps() == ["another"]
+
+
 async def test_the_walk_lists_approvals_again(store_url: str):
     """Lost lists come back: of what is open without a deadline, and of who decided what."""
     vote = Vote(person="UBOSS", confirmed=False, at=ASKED)

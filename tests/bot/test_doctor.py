@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
-from agents import ModelError, ModelUnavailable
+from agents import Entry, ModelError, ModelUnavailable, SessionKey
+from agents.runtime.slot.redis import RedisSlot, connect
 from bot import app, doctor
 from bot.cli import main
 from bot.doctor import Finding, Parts, examine
+from bot.index import Index
 from bot.playground import BEN, LocalSlack
+from bot.playground.people import TEAM_ID
 from bot.playground.web_api import FaultKind
 from bot.settings import Settings
 from bot.slack.workspace import silence
@@ -42,7 +45,9 @@ def settings(slack: LocalSlack, store_url: str, tmp_path: Path) -> Settings:
 
 async def found(settings: Settings, *, part: str = "") -> list[Finding]:
     """What is found, of one part or of all."""
-    parts = Parts(store=app.store_findings, model=app.ask_model, agents=app.ours)
+    parts = Parts(
+        store=app.store_findings, model=app.ask_model, agents=app.ours, left=app.left_behind
+    )
     return [each async for each in examine(settings, parts) if part in ("", each.part)]
 
 
@@ -200,7 +205,7 @@ async def test_what_a_model_that_fails_is_said_to_need(
         raise error
 
     changed = Settings.read(**{**settings.model_dump(), "model": "x", "gemini_api_key": "k"})
-    parts = Parts(store=app.store_findings, model=fail, agents=app.ours)
+    parts = Parts(store=app.store_findings, model=fail, agents=app.ours, left=app.left_behind)
     said = [each.text async for each in examine(changed, parts) if each.part == "model"]
     assert said == [told]
 
@@ -264,6 +269,31 @@ async def test_what_needs_no_slack_is_looked_at_without(
 def test_a_setting_is_named_where_it_was_set(url: str, why: str, told: str):
     """Whoever never said where Slack is, is not sent to look for that setting."""
     assert str(silence(url, why)) == told
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        pytest.param(["time_off", "guide"], [], id="all are there"),
+        pytest.param(["parcels"], ["1 session belongs to the agent parcels, which"], id="one"),
+        pytest.param(["letters", "letters"], ["2 sessions belong to the agent letters"], id="two"),
+        pytest.param(["a\u202eb"], ["the agent a\\u{202E}b, which"], id="a name that hides"),
+    ],
+)
+async def test_sessions_of_agents_that_are_gone_are_named(
+    settings: Settings, store_url: str, names: list[str], words: list[str]
+):
+    """Whoever runs the bot learns which conversations no agent goes on with."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Index(client, tenant=TEAM_ID)
+        for number, name in enumerate(names):
+            key = SessionKey(name, "thread", f"C1:{number}", TEAM_ID)
+            await slot.ingest(key, Entry(id="m", body={}))
+        await index.lists.apps(["ended", *names])
+    told = await found(settings, part="sessions")
+    assert [(each.level, word in each.text) for each, word in zip(told, words, strict=True)] == [
+        ("warn", True)
+    ] * len(words)
 
 
 async def test_scopes_that_are_missing(slack: LocalSlack, settings: Settings):
