@@ -26,8 +26,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from bot.advice import advice
 from bot.playground.people import TEAM_ID
 from bot.settings import Settings, variable
+from tests.shape import CHECKS
+from tests.shape.files import File
 
 ROOT = Path(__file__).parents[1]
 VARIABLES = {variable(field) for field in Settings.model_fields} | {"REDIS_TLS_URL"}
@@ -177,6 +180,41 @@ def test_every_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.Monk
     """Each block of README does what it shows."""
     monkeypatch.chdir(tmp_path)
     check(block)
+
+
+def programs() -> dict[str, str]:
+    """The programs of README by file name, each with what continues it."""
+    found: dict[str, str] = {}
+    for block in blocks(README):
+        if block.kind == "python":
+            found[f"line_{block.line}.py"] = block.text
+        elif block.kind == "python continuation":
+            found[[*found][-1]] += block.text
+    return found
+
+
+def test_the_types_of_every_program_are_right(tmp_path: Path):
+    """Who takes one over has nothing to mend before the strictest check."""
+    for name, text in programs().items():
+        (tmp_path / name).write_text(text)
+    strict = {"typeCheckingMode": "strict", "extraPaths": [str(ROOT)], "pythonVersion": "3.11"}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(strict))
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "-p", tmp_path]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stdout
+
+
+def test_the_first_agent_keeps_to_the_rules_of_its_folder():
+    """Put into agents/, as README says, it fails no check and gets no advice."""
+    first = next(block for block in blocks(README) if block.kind == "python")
+    name = "agents/refunds.py"
+    command = [sys.executable, "-m", "ruff", "check", "--stdin-filename", name, "-"]
+    answer = subprocess.run(
+        command, input=first.text, cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout
+    assert [fault for check in CHECKS.values() for fault in check((File(name, first.text),))] == []
+    assert list(advice([run(first)["agent"]])) == []
 
 
 def test_every_path_leads_to_a_file():
