@@ -1,14 +1,15 @@
 """The one judge: evidence of a run -> every promise that was broken. Pure.
 
 A violation has the number of the promise it breaks, 0 where the ground breaks on which the others
-stand (a key that lives for ever, a process that does not end). How each of the twenty is judged:
+stand (a key that lives for ever or outlives its reason, a process that does not end). How each of
+the twenty is judged:
 
  1 no decision, no run: a gated call that left a trace has a question with a yes; no trace is
    without a call
  2 no means no: a call whose questions all ended otherwise left no trace
  3 one outcome: a question is decided once in the audit, and nobody votes after its end
  4 one start: as many effects as starts that people allowed, one answer, a message heard once
- 5 what is shown is what runs: a trace has the arguments of the call and of the card
+ 5 what is shown is what runs: a trace has the arguments of the call and of the card, in its words
  6 drift stops: not here, for all processes of a run are one build; tests/bot/approvals/test_again
  7 only people decide: every vote is a click that somebody made, whatever was written or forged
  8 a click is authentic: what is forged is refused (401), and a guessed button moves nothing (7)
@@ -16,17 +17,21 @@ stand (a key that lives for ever, a process that does not end). How each of the 
    may; the second look at the start is in tests/bot/approvals/test_terms
 10 separation: nobody approves what they asked for
 11 quorum: so many different people, nobody twice
-12 deadlines: no yes at or after the deadline, though a process's clock is an hour off
+12 deadlines: no yes at or after the deadline, and no end before it, though a process's clock is an
+   hour off
 13 payload: what people entered fits, and is what the call ran with
 14 independence: a model is asked once for each batch, when nothing of it is open or somebody spoke;
-   a nested call is answered behind its own calls; what is open is what is known as open
+   a nested call is answered behind its own calls; what is open is what is known as open; a question
+   is closed for its own reasons
 15 acknowledged is durable: a message, a click or a deletion that was answered 200 is stored
 16 no lost wake-up: everything comes to rest with nothing due, decided and not done, unanswered,
-   or never looked at again; a ticket is heard of to its end
+   or never looked at again; a ticket is heard of to its end, and operators of who gave up
 17 one writer: no gap in a log, no lease that runs on, nobody overtakes who was heard before
-18 the audit: a chain without a break that tells what is stored, anchored once a day
+18 the audit: a chain without a break that tells what is stored, who decided and what started,
+   anchored once a day, whole
 19 surfaces: each post once and in order, each card and line as the record stands, no button on
-   what is closed, no expiry called a rejection, nothing said to be done that was not
+   what is closed, no expiry called a rejection, nothing said to be done that was not, nothing
+   doubted that never began, no note that is not so
 20 walls: not here, for a run has one workspace; tests/bot/test_index and approvals/test_policy
 """
 
