@@ -86,6 +86,7 @@ def _succession(settings: Settings, desk: Desk) -> Succession:
         voter=groups.voter,
         follow=follow,
         inside=groups.inside,
+        members=groups.members,
     )
 
 

@@ -154,8 +154,9 @@ def _unentitled(approval: Approval, person: Person, act: Act) -> Refusal | None:
         sentence = "You asked for this, so somebody else has to decide; you can withdraw it."
         return Refusal(code="own_request", sentence=sentence)
     if not entitled:
-        sentence = "You cannot decide this. These people can:"
-        return Refusal(code="not_approver", sentence=sentence, people=policy.approvers)
+        others = tuple(each for each in policy.approvers if each != person.id)
+        sentence = "You cannot decide this." + (" These people can:" if others else "")
+        return Refusal(code="not_approver", sentence=sentence, people=others)
     return None
 
 

@@ -65,16 +65,19 @@ def prompts(before: Approval, after: Approval) -> tuple[Post, ...]:
     Whoever voted on what is superseded hears that it is not counted for the newer request. The
     cards themselves stay as they are, for somebody may be filling one in.
     """
-    made: list[tuple[str, str]] = []
+    made: list[tuple[str, str, list[JsonValue]]] = []
+    due = after.escalations[before.escalated : after.escalated]
     if after.reminded > before.reminded:
-        made.append(("reminder", f"r{after.reminded}"))
-    if after.escalated > before.escalated:
-        made.append(("escalation", f"e{after.escalated}"))
-    people = {"escalation": [*_come_in(after.escalations[before.escalated : after.escalated])]}
+        made.append(("reminder", f"r{after.reminded}", []))
+    if due:
+        made.append(("escalation", f"e{after.escalated}", [*_come_in(due, before)]))
+    elif after.heirs == before.heirs and (joined := _joined(before, after)):
+        made.append(("escalation", f"m{after.rev}", [*joined]))
+    there = _still_told(before, after)
     under = [
         post
-        for kind, mark in made
-        for post in _under(before, kind, mark=mark, people=[*people.get(kind, ())])
+        for kind, mark, people in made
+        for post in _under(before, kind, mark=mark, copies=there, people=people)
     ]
     if after.heirs != before.heirs:
         under += _inherited(before, after)
@@ -88,15 +91,31 @@ def _inherited(before: Approval, after: Approval) -> tuple[Post, ...]:
     named = (name for name in after.heirs if is_person(name) and name not in before.heirs)
     more = (person for person in after.policy.approvers if person not in before.policy.approvers)
     people: list[JsonValue] = [*dict.fromkeys((*named, *more))]
-    asked = after.policy.approvers
-    there = [c for c in before.copies if not is_person(c.channel) or c.channel in asked]
+    there = _still_told(before, after)
     return _under(after, "succession", mark=f"h{after.rev}", copies=there, people=people)
 
 
-def _come_in(escalations: Iterable[Escalation]) -> Iterable[str]:
-    """The people who may decide now as well, each once; names where their people are not known."""
-    found = (name for each in escalations for name in (each.people or each.names))
-    return dict.fromkeys(found)
+def _come_in(escalations: Iterable[Escalation], before: Approval) -> Iterable[str]:
+    """The people who may decide now as well, each once; names where their people are not known.
+
+    Whoever may already is not named again, unless nobody else comes in.
+    """
+    found = dict.fromkeys(name for each in escalations for name in (each.people or each.names))
+    return [name for name in found if name not in before.policy.approvers] or found
+
+
+def _joined(before: Approval, after: Approval) -> list[str]:
+    """The people who are told since they have joined a group that may decide."""
+    asked, told = before.policy.approvers, after.policy.notified
+    known = all(map(is_person, asked))
+    more = (person for person in after.policy.approvers if person not in asked)
+    return [person for person in more if known and (told is None or person in told)]
+
+
+def _still_told(before: Approval, after: Approval) -> list[Copy]:
+    """The cards, except those of people who are not told of it any more."""
+    told = {*after.policy.approvers, *(after.policy.notified or ())}
+    return [c for c in before.copies if not is_person(c.channel) or c.channel in told]
 
 
 def moved_on(approval: Approval, *, by: str) -> tuple[Post, ...]:

@@ -149,6 +149,7 @@ def resolve(
         rejections=_rejections(policies, _present(everybody, defaults, excluded)),
         reason_required=any(policy.reason_required for policy in policies),
         notified=_notified(policies, defaults),
+        notify=tuple(dict.fromkeys(n for policy in policies for n in policy.notify or ())),
     )
 
 

@@ -12,7 +12,18 @@ from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decision import change
-from bot.approvals.life import closed, escalated_by, inherited, introduced, recounted, unasked
+from bot.approvals.life import (
+    closed,
+    escalated_by,
+    excluded,
+    inherited,
+    introduced,
+    newcomers,
+    recounted,
+    rotated,
+    rotating,
+    unasked,
+)
 from bot.approvals.pauses import pauses
 from bot.approvals.policy import Voter
 from bot.approvals.records import readable
@@ -26,6 +37,9 @@ Able = Mapping[str, frozenset[str]]
 
 LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
 """Who may decide behind names, at most so many for each; None when nobody can say."""
+
+Members = Callable[[str], Awaitable[tuple[str, ...] | None]]
+"""The people behind a name, whatever they may decide; None when nobody can say."""
 
 Inside = Callable[[str], Awaitable[frozenset[str] | None]]
 """Who is in a channel; None when nobody can say now."""
@@ -56,11 +70,14 @@ class Succession:
         voter: Voter,
         follow: Follow,
         inside: Inside | None = None,
+        members: Members | None = None,
     ) -> None:
         """Keep the parts; `voter` says who somebody who approved is now.
 
-        Without `inside` everybody is taken to see a card that is in a channel.
+        Without `inside` everybody is taken to see a card that is in a channel; without `members`
+        nobody to have joined a group or left it.
         """
+        self._members = members
         self._inside = inside
         self._heirs = heirs
         self._voter = voter
@@ -68,15 +85,16 @@ class Succession:
         self._follow = follow
 
     async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
-        """Ask who was not known at first; pass a request on, or close it, where too few may decide.
+        """Ask who is new or was not known; pass it on, or close it, where too few may decide.
 
         Before that, approvals of people who lost the right are counted no more. After it, whoever
         is asked and does not see the card where it is gets one in a DM.
 
         False when Slack does not say who may decide, and then nothing is done, or not who is in a
-        channel. Safe to repeat, by several processes at once: one of them changes the record, tells
-        of it, and logs it.
+        channel, or when more may be left to do. Safe to repeat, by several processes at once: one
+        of them changes the record, tells of it, and logs it.
         """
+        looked = False
         for pause in pauses():
             if pause:
                 await asyncio.sleep(pause)
@@ -88,9 +106,11 @@ class Succession:
                 return True
             able = await self._look_up(_names(approval, self._heirs), _most(approval))
             held = await self._held(approval)
-            if able is None or held is None:
+            roster = await self._roster(approval)
+            if able is None or held is None or roster is None:
                 return False
-            mended = introduced(approval, able) or recounted(approval, held)
+            mended = introduced(approval, able) or rotated(approval, roster)
+            mended = mended or recounted(approval, held)
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
             inside = await self._seats(approval, view.places)
             gone = _gone(approval, able)
@@ -101,8 +121,11 @@ class Succession:
                 return inside is not None
             following = _changed(approval, after, now=view.now, head=view.audit_head)
             stored = await slot.decide(key, replace(following, index=self._follow(after)))
+            looked = looked or stored.kind == "ok"
             if stored.kind == "ok" and passed_on and not mended:
                 _log(after)
+        if looked:
+            return False
         raise StoreUnavailable(f"the approval {approval_id} changes all the time")
 
     async def _seats(
@@ -118,6 +141,22 @@ class Succession:
                 return None
             found[channel] = inside
         return found
+
+    async def _roster(self, approval: Approval) -> Mapping[str, tuple[str, ...]] | None:
+        """The members of its groups, as `rotated` takes them: those who are new can decide.
+
+        None when Slack does not say whether they can. No more of them are told than `TOLD`.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for name in rotating(approval) if self._members else ():
+            people = await self._members(name) if self._members else None
+            found |= {} if people is None else {name: people}
+        new = newcomers(approval, found)
+        able: Able | None = await self._look_up(new[:TOLD], 1) if new else {}
+        if able is None:
+            return None
+        barred = {person for person in new if not able.get(person)}
+        return {n: tuple(p for p in people if p not in barred) for n, people in found.items()}
 
     async def _held(self, approval: Approval) -> Mapping[str, frozenset[str] | None] | None:
         """The names that each who approved stands for now, as `recounted` takes them.
@@ -155,9 +194,9 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
     rules = unmet(approval, able)
     if not rules:
         return None
-    excluded = _excluded(approval)
-    names = [name for name in heirs if able[name] - excluded]
-    people = tuple(dict.fromkeys(p for name in names for p in sorted(able[name] - excluded)))
+    own = excluded(approval)
+    names = [name for name in heirs if able[name] - own]
+    people = tuple(dict.fromkeys(p for name in names for p in sorted(able[name] - own)))
     after = inherited(approval, names, people, gone=_gone(approval, able), rules=rules)
     if names and not unmet(after, able):
         return after
@@ -177,7 +216,7 @@ def eased(approval: Approval, able: Able, *, now: int) -> Approval | None:
     policy, said = approval.policy, against(approval)
     later = (n for e in approval.escalations[approval.escalated :] for n in (*e.names, *e.people))
     names = (*policy.names, *policy.approvers, *later)
-    left = {person for name in names for person in able.get(name, ())} - _excluded(approval)
+    left = {person for name in names for person in able.get(name, ())} - excluded(approval)
     needed = max(1, min(policy.rejections, len(left.union(said))))
     if needed == policy.rejections:
         return None
@@ -194,7 +233,7 @@ def unmet(approval: Approval, able: Able) -> Sequence[int]:
     enough to start on is looked at once more right before the call runs. Whoever voted otherwise,
     and still may, can think again.
     """
-    barred = _excluded(approval)
+    barred = excluded(approval)
     alike = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
     found = (_short(approval.policy, votes, able, barred=barred) for votes in (*alike, ()))
     return min(found, key=len)
@@ -217,11 +256,6 @@ def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozen
     """How many people could come to count for a quota, all with the same values."""
     left = {person for name in quota.names for person in able.get(name, ())} - barred
     return len(left) + standing(quota, [vote for vote in votes if vote.person not in left])
-
-
-def _excluded(approval: Approval) -> frozenset[str]:
-    """Who may not decide whatever right they have: whoever asked, unless that is allowed."""
-    return frozenset() if approval.policy.self_approval else approval.askers
 
 
 def _gone(approval: Approval, able: Able) -> frozenset[str]:

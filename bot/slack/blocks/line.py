@@ -47,9 +47,9 @@ def prompt(approval: Approval, *, kind: str, by: str = "", people: Sequence[str]
     elif kind == "ruling":
         policy = approval.policy
         told = f":rotating_light: {quietly(policy.approvers, policy.notified)}: {outcome(approval)}"
-    elif kind == "escalation" and approval.escalated:
-        latest = approval.escalations[approval.escalated - 1]
-        names = mentions(people or latest.people or latest.names)
+    elif kind == "escalation" and (people or approval.escalated):
+        latest = approval.escalations[approval.escalated - 1 : approval.escalated]
+        names = mentions(people or [n for each in latest for n in each.people or each.names])
         told = f"{names} may decide this as well now{until}.{_enough(approval)}"
     elif kind == "succession" and approval.heirs:
         names = mentions(people or approval.heirs)
