@@ -131,7 +131,7 @@ def read_answer(response: dict[str, Any] | None) -> ToolConfirmation:
         try:
             fields = json.loads(wrapped)
         except ValueError as error:
-            raise AnswerError("the answer to a confirmation is no JSON") from error
+            raise AnswerError("the answer to a confirmation is not JSON") from error
     if not isinstance(cast(object, fields), dict):
         raise AnswerError("the answer to a confirmation must be an object")
     try:

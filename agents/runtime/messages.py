@@ -49,7 +49,7 @@ def _accepted(response: types.FunctionResponse, story: Story) -> tuple[Call, typ
     if (call.question and not agreed) or response.name == REQUEST_CONFIRMATION:
         raise AnswerError(f"{call.name} takes nothing but an answer to request {call.request!r}")
     if not call.long_running:
-        raise AnswerError(f"only a long-running call can be answered, {call.name} is none")
+        raise AnswerError(f"only a long-running call can be answered, and {call.name} is not one")
     update = {"id": call.id, "name": call.name}
     return call, types.Part(function_response=response.model_copy(update=update))
 

@@ -133,7 +133,7 @@ class Deaf(Plugin):
         pytest.param(Silent(), "Silent is not a plugin: its before_model_callback must", id="none"),
         pytest.param(
             Deaf(),
-            "Deaf is not a plugin: its before_tool_callback must take tool, tool_args, tool_context",
+            "Deaf is not a plugin: its before_tool_callback must take tool, tool_args,",
             id="words of an agent's hook",
         ),
         pytest.param(Plugin, "Plugin is not a plugin", id="class"),

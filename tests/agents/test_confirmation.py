@@ -50,7 +50,7 @@ def test_read_answer(response, expected):
 @pytest.mark.parametrize(
     ("response", "error"),
     [
-        pytest.param({"response": "{"}, "no JSON", id="no JSON"),
+        pytest.param({"response": "{"}, "not JSON", id="no JSON"),
         pytest.param({"response": "[1]"}, "must be an object", id="no object"),
         pytest.param({"confirmed": "perhaps"}, "malformed: confirmed", id="no yes or no"),
         pytest.param({"outcome": "eaten"}, "malformed: outcome", id="no outcome"),
