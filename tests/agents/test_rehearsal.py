@@ -156,8 +156,8 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         pytest.param({"result": "It rains"}, "It rains.", id="a text"),
         pytest.param({"result": 1234.5}, "Pay back of 250, lunch: 1,234.50.", id="a number"),
         pytest.param({"result": ["a", "b", "c"]}, "Pay back: a, b and c.", id="a list"),
-        pytest.param({"result": True}, "Your request “pay back” (250, lunch) is done.", id="true"),
-        pytest.param({"result": False}, "Your request “pay back” (250, lunch): no.", id="false"),
+        pytest.param({"result": True}, "The request “pay back” (250, lunch) is done.", id="true"),
+        pytest.param({"result": False}, "The request “pay back” (250, lunch): no.", id="false"),
         pytest.param({"result": "{so it goes}"}, "{so it goes}.", id="a text in braces"),
         pytest.param(
             {"status": "done", "to": {"name": "Ana", "new": True}, "left": 0.005, "none": None},
@@ -174,7 +174,7 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         ),
         pytest.param(
             {"status": "pending", "asked": ["Bo"], "until": "Friday"},
-            "Your request “pay back” (250, lunch) is waiting for Bo. They have until Friday.",
+            "The request “pay back” (250, lunch) is waiting for Bo. They have until Friday.",
             id="pending until some day",
         ),
         pytest.param({"result": []}, "There is nothing to list.", id="an empty list"),
@@ -182,7 +182,7 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
         pytest.param({"result": '{"status": "ok", "n": 2}'}, "Done: n 2.", id="JSON as a text"),
         pytest.param(
             {"result": None},
-            "Your request “pay back” (250, lunch) is done; there is nothing more to tell.",
+            "The request “pay back” (250, lunch) is done; there is nothing more to tell.",
             id="nothing",
         ),
         pytest.param(
@@ -201,13 +201,13 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
                 "outcome": "rejected",
                 "reason": "We don't pay for *lunch*, {sorry}",
             },
-            "Your request “pay back” (250, lunch) was rejected, so nothing was done. "
+            "The request “pay back” (250, lunch) was rejected, so nothing was done. "
             "The reason: “We don't pay for *lunch*, {sorry}”",
             id="a rejection with its reason",
         ),
         pytest.param(
             {"error": "Nobody answered in time.", "outcome": "expired"},
-            "Your request “pay back” (250, lunch) expired: nobody answered in time, "
+            "The request “pay back” (250, lunch) expired: nobody answered in time, "
             "so nothing was done.",
             id="an expiry",
         ),
@@ -217,28 +217,28 @@ LUNCH = {"amount": 250.0, "purpose": "lunch"}
                 "waiting_for": ["Ana", "Bo"],
                 "until": "2026-12-07T09:00:00+00:00",
             },
-            "Your request “pay back” (250, lunch) is waiting for Ana and Bo. "
+            "The request “pay back” (250, lunch) is waiting for Ana and Bo. "
             "They have until 7 December 2026, 09:00 UTC.",
             id="pending, with whom and until when",
         ),
         pytest.param(
             {"status": "pending", "waiting_for": "approval", "asked": ["Ana"]},
-            "Your request “pay back” (250, lunch) is waiting for approval by Ana.",
+            "The request “pay back” (250, lunch) is waiting for approval by Ana.",
             id="pending, with what and who",
         ),
         pytest.param(
             {"status": "pending", "waiting_for": "approval", "asked": []},
-            "Your request “pay back” (250, lunch) is waiting for approval.",
+            "The request “pay back” (250, lunch) is waiting for approval.",
             id="pending, nobody named",
         ),
         pytest.param(
             {"error": "pay_back waits for a person's approval; it has not run."},
-            "Your request “pay back” (250, lunch) is waiting for a person's approval.",
+            "The request “pay back” (250, lunch) is waiting for a person's approval.",
             id="pending, told as an error",
         ),
         pytest.param(
             {"status": "pending", "ticket_id": "T-7"},
-            "Your request “pay back” (250, lunch) is under way, not finished yet. Ticket T-7.",
+            "The request “pay back” (250, lunch) is under way, not finished yet. Ticket T-7.",
             id="pending, with facts",
         ),
     ],
@@ -264,6 +264,9 @@ NEWS = 'News of the call reimburse made earlier: {"status": "paid", "amount": 25
         pytest.param("please reimburse 250 for lunch", "waiting for Ana", id="the same again"),
         pytest.param("hmm, what now", "waiting for Ana", id="not understood"),
         pytest.param("ok thanks", "You are welcome.", id="thanks"),
+        pytest.param("please cancel that", "waiting for Ana. I cannot take it back;", id="cancel"),
+        pytest.param("never mind", "whoever asked for it can, with Withdraw", id="never mind"),
+        pytest.param("withdraw my request", "can, with Withdraw", id="withdraw"),
     ],
 )
 async def test_a_pending_request_is_told_and_never_made_again(said: str, expected: str) -> None:
@@ -317,7 +320,7 @@ async def test_several_results_are_told_line_by_line() -> None:
     answer = await answered(contents, [])
     assert text(answer).splitlines() == [
         "Paid 50.",
-        "Your request “reimburse” (900) was rejected, so nothing was done. The reason: “too dear”",
+        "The request “reimburse” (900) was rejected, so nothing was done. The reason: “too dear”",
     ]
 
 

@@ -41,10 +41,13 @@ class Answered:
         """Whether the call still waits."""
         if "outcome" in self.response:
             return False
-        status = str(self.response.get("status", "")).lower()
-        asked = {"asked", "waiting_for"} & set(self.response)
+        return str(self.response.get("status", "")).lower() in _WAITING or self.asks
+
+    @property
+    def asks(self) -> bool:
+        """Whether people are asked about it."""
         waits = _WAITS.search(str(self.response.get("error", "")))
-        return status in _WAITING or bool(asked or waits)
+        return bool(waits or {"asked", "waiting_for"} & set(self.response))
 
 
 Item = Said | Answered

@@ -159,7 +159,8 @@ def _small_talk(about: Topic, before: Sequence[Item], tools: Tools) -> Reply:
         case "thanks":
             return Reply(talk.WELCOME)
         case "cancel":
-            return Reply(talk.LEFT)
+            asked = [answer for answer in newest(before) if answer.pending and answer.asks]
+            return Reply(f"{sentence(asked[-1])} {talk.WITHDRAW}" if asked else talk.LEFT)
         case "identity":
             return Reply(f"{talk.WHO_I_AM} {_help(tools)}")
         case "status":

@@ -117,10 +117,10 @@ def _fields(answer: Answered, response: Mapping[str, Any]) -> str:
 
 
 def about(answer: Answered) -> str:
-    """The request a call made, as a subject: `Your request “open ticket” (printer, high)`."""
+    """The request a call made, as a subject: `The request “open ticket” (printer, high)`."""
     given = ", ".join(words(value) for value in answer.args.values() if _short(value))
     name = plain(answer.name).removesuffix(" long running")
-    return f"Your request “{name}”" + (f" ({given})" if given else "")
+    return f"The request “{name}”" + (f" ({given})" if given else "")
 
 
 def words(value: Any) -> str:

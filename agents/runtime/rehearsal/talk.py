@@ -17,6 +17,7 @@ WHO_I_AM = (
 )
 WELCOME = "You are welcome."
 LEFT = "All right, I leave it at that."
+WITHDRAW = "I cannot take it back; whoever asked for it can, with Withdraw, where it was asked."
 NOT_UNDERSTOOD = "I did not understand that; without an AI behind me I go by your words."
 _LONG_TEXT = 40
 _COMMAND = re.compile(r"^(?:[^\W\d]+[\s;]+){1,8}[^\W\d]+:\s+(?=\S)")

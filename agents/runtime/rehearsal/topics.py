@@ -37,7 +37,8 @@ _PATTERNS: dict[Topic, tuple[str, ...]] = {
     ),
     "thanks": (rf"^\W*(?:{_CHEERS}\W*)+$",),
     "cancel": (
-        r"^\W*(?:never\s*mind|nvm|forget\s+(?:it|that|about\s+it)|cancel(?:\s+(?:it|that))?|stop"
+        r"^\W*(?:please\s+)?(?:never\s*mind|nvm|forget\s+(?:it|that|about\s+it)"
+        r"|(?:cancel|withdraw)(?:\s+(?:it|that|(?:my|the|this|that)\s+request))?|stop"
         r"|no,?\s+thanks|leave\s+it)\W*(?:please|thanks)?\W*$",
     ),
     "status": (
