@@ -174,11 +174,16 @@ def _filled_in(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Para
             f"{tool}: it takes only {', '.join(map(str, found.values()))}, of which a model fills "
             "in nothing: name its parameters, or use functools.wraps in its decorator"
         )
-    *_, kind, method = ("", "", *getattr(_plain(func), "__qualname__", "").split("."))
-    first = next(iter(given.values()), None)
-    if first and first.name == "self" and kind not in ("", "<locals>"):
-        raise DeclarationError(f"{tool}: {kind}.{method} is not bound: give {kind}(...).{method}")
+    if next(iter(given), "") == "self":
+        _refuse_unbound(func, tool=tool)
     return given
+
+
+def _refuse_unbound(func: Callable[..., Any], *, tool: str) -> None:
+    """Refuse a method of no object; a function may have a parameter called self."""
+    *_, kind, method = ("", "", *getattr(_plain(func), "__qualname__", "").split("."))
+    if kind not in ("", "<locals>"):
+        raise DeclarationError(f"{tool}: {kind}.{method} is not bound: give {kind}(...).{method}")
 
 
 def _annotations(
