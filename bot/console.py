@@ -65,31 +65,41 @@ Work = Callable[[Desk, argparse.Namespace], Awaitable[int]]
 
 def add(commands: Any, *, opened: Opened) -> None:
     """Add `approvals`, `dead` and `audit` to the commands; `opened` opens a store."""
-    told = "look at approvals, and decide as an operator"
-    add = partial(_act, _acts(commands, "approvals", told), opened=opened)
-    add("list", listed, text="the newest approvals")
-    add("show", shown, text="one approval, whole").add_argument("number")
+    _approvals(commands, opened)
+    _turns(commands, opened)
+    _audit(commands, opened)
+
+
+def _approvals(commands: Any, opened: Opened) -> None:
+    acts = _acts(commands, "approvals", "look at approvals, and decide as an operator")
+    act = partial(_act, acts, opened=opened)
+    act("list", listed, text="the newest approvals")
+    act("show", shown, text="one approval, whole").add_argument("number")
     told = "approve or reject; of an interrupted call, say what became of it; as an operator's act"
-    deciding = add("decide", decided, text=told)
+    deciding = act("decide", decided, text=told)
     deciding.add_argument("number")
     deciding.add_argument("act", choices=("approve", "reject", "happened", "run", "leave"))
     deciding.add_argument("--reason")
     deciding.add_argument("--set", action="append", default=[], type=_field, metavar="FIELD=VALUE")
-    add("cancel", cancelled, text="close one without an answer").add_argument("number")
-    told = "look at turns that were given up, and try them again"
-    add = partial(_act, _acts(commands, "dead", told), opened=opened)
-    add("list", buried, text="the sessions in which a turn was given up")
-    add(
-        "show", grave, text="what was stored last in one, and what may be tried again"
-    ).add_argument("session")
-    trying = add("retry", raised, text="put a message that was given up once more")
+    act("cancel", cancelled, text="close one without an answer").add_argument("number")
+
+
+def _turns(commands: Any, opened: Opened) -> None:
+    acts = _acts(commands, "dead", "look at turns that were given up, and try them again")
+    act = partial(_act, acts, opened=opened)
+    act("list", buried, text="the sessions in which a turn was given up")
+    told = "what was stored last in one, and what may be tried again"
+    act("show", grave, text=told).add_argument("session")
+    trying = act("retry", raised, text="try a message again that was given up")
     trying.add_argument("session")
     trying.add_argument("message", nargs="?", type=int, help="its number, where there are several")
-    told = "export, verify and show the record of approvals"
-    acts = _acts(commands, "audit", told)
-    add = partial(_act, acts, opened=opened)
-    add("export", exported, text="every entry and anchor as JSON Lines")
-    add("show", told_of, text="the record of one approval's session").add_argument("number")
+
+
+def _audit(commands: Any, opened: Opened) -> None:
+    acts = _acts(commands, "audit", "export, verify and show the record of approvals")
+    act = partial(_act, acts, opened=opened)
+    act("export", exported, text="every entry and anchor as JSON Lines")
+    act("show", told_of, text="the record of one approval's session").add_argument("number")
     verifying = acts.add_parser("verify", help="check an export", description="check an export")
     verifying.add_argument("arguments", nargs="+", metavar="FILE|ROOT")
     verifying.set_defaults(run=_verify)
