@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from google.genai import types
 
-from agents import Companions, Event, Post, Settle
+from agents import Companions, Event, Post, Settle, Ticket
 from bot.approvals import audit, faults, posts
 from bot.approvals.asked import asked
 from bot.approvals.scene import USER, Plan, Scene, merged, requester, talks
@@ -20,6 +20,7 @@ from bot.approvals.scene import USER, Plan, Scene, merged, requester, talks
 def plan(events: Sequence[Event], scene: Scene) -> Plan:
     """What goes into the slot together with these new events, which have their versions."""
     plans = [_said(event, scene) for event in events]
+    plans += [_begun(event, scene) for event in events]
     plans += [_moved_on(event, scene) for event in events]
     plans += [_paid(event, scene) for event in events]
     plans += [_answered(event, scene) for event in events]
@@ -42,6 +43,33 @@ def _said(event: Event, scene: Scene) -> Plan:
         name = f"o:{event.version}:1"
         owed.append(posts.notice(name, scene.thread, text=said, asker=asker, at=scene.now))
     return Plan(companions=Companions(posts=owed))
+
+
+def _begun(event: Event, scene: Scene) -> Plan:
+    """The notice that work has begun of which the agent said nothing: it speaks when there is news.
+
+    A ticket that is told of has a message of its own.
+    """
+    shown = {
+        response.id
+        for response in event.get_function_responses()
+        if Ticket.from_response(response.response or {})
+    }
+    spoken = {each.version for each in scene.story.events if not each.branch and any(each.texts())}
+    calls = [scene.story.calls[name] for name in event.pending if name not in shown]
+    untold = [call.name for call in calls if call.version not in spoken]
+    if not untold:
+        return Plan()
+    names = ", ".join(f"“{name.replace('_', ' ')}”" for name in dict.fromkeys(untold))
+    asker = requester(scene.story.events, event)
+    notice = posts.notice(
+        f"o:{event.version}:2",
+        scene.thread,
+        text=f"Started: {names}. News of it will come here by itself; you need not ask again.",
+        asker=asker,
+        at=scene.now,
+    )
+    return Plan(companions=Companions(posts=[notice]))
 
 
 def _moved_on(event: Event, scene: Scene) -> Plan:

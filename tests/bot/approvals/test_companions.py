@@ -3,8 +3,9 @@
 from datetime import timedelta
 
 import pytest
+from google.genai import types
 
-from agents import ApprovalPolicy, Settle
+from agents import ApprovalPolicy, Event, Settle
 from bot.approvals.request import Approval, Copy
 from bot.approvals.resolve import Defaults
 from bot.approvals.scene import Gap, requester
@@ -106,6 +107,40 @@ def test_the_model_learns_names():
     """Whom people call Bo is Bo for the model too, for what it tells is read by people."""
     found = planned(asking(), after=BEFORE, name={"UBOSS": "Bo", "UCFO": "UCFO"}.__getitem__)
     assert found.companions.notes["2-0"]["asked"] == ["Bo", "UCFO"]
+
+
+def begun(*pending: str, version: int = 3, **said: object) -> Event:
+    """The event of a batch in which these calls have nothing to say yet."""
+    told = response(version=version, more=True, **said) if said else Event(version=version)
+    fields = {"author": "reimbursement", "invocation_id": "i1", "pending": [*pending]}
+    return told.model_copy(update=fields)
+
+
+def saying(text: str) -> Event:
+    """The model says something and calls in the same breath."""
+    made = calling()
+    parts = [types.Part(text=text), *made.content.parts]
+    return made.model_copy(update={"content": types.Content(role="model", parts=parts)})
+
+
+@pytest.mark.parametrize(
+    ("made", "new", "told"),
+    [
+        pytest.param(calling(), begun("2-0"), True, id="one call"),
+        pytest.param(calling(calls=2), begun("2-0", "2-1"), True, id="two calls, told once"),
+        pytest.param(calling(), begun("2-0", step=1), True, id="with progress"),
+        pytest.param(calling(), begun("2-0", ticket_id="T-1"), False, id="with a ticket"),
+        pytest.param(saying("I order it."), begun("2-0"), False, id="the agent said so"),
+        pytest.param(calling(), response(version=3), False, id="an answer"),
+    ],
+)
+def test_who_asked_hears_that_work_has_begun(made: Event, new: Event, told: bool):
+    """Without a word, people ask again, and what they asked for is begun twice."""
+    found = planned(new, after=(message(), made)).companions.posts
+    text = "Started: “reimburse”. News of it will come here by itself; you need not ask again."
+    assert [(post.body["kind"], post.body["text"]) for post in found] == (
+        [("notice", text)] if told else []
+    )
 
 
 def test_a_question_that_never_expires_is_never_due():
