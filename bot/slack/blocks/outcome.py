@@ -15,6 +15,7 @@ _RUNS = {
     "void": "It was not run on this approval: it was too late, what it depends on could not be"
     " found out, its turn was given up, or the call or its rules changed in the meantime.",
 }
+NOT_ON_THIS = "It was not run on this approval."
 NOT_AGAIN = " It was not asked again."
 LASTING = "It has been started; what comes of it is told in the conversation."
 _GOES_ON = ("approved", "started", "done")
@@ -80,8 +81,11 @@ def _since(approval: Approval, again: Again, ran: str) -> str:
     match approval.status:
         case "unknown" if newer.unknown:
             return f"{ran} That is asked as {asked}."
-        case "void" | "unknown":
-            return f"{ran}{_before(approval)} It was asked again as {asked}."
+        case "void":
+            why = ", which says what has changed" if newer.changes else ""
+            return f"{NOT_ON_THIS}{_before(approval)} It was asked again as {asked}{why}."
+        case "unknown":
+            return f"{ran} It was asked again as {asked}."
         case "done" if not newer.unknown:
             return f"It ran, and asked again as {asked}."
         case _:

@@ -140,8 +140,20 @@ TOO_LATE = "or the call or its rules changed in the meantime."
         pytest.param(
             ended("void"),
             asked_anew(),
-            f"{TOO_LATE} It was asked again as `{REF}`, on a newer card.",
+            f"It was not run on this approval. It was asked again as `{REF}`, on a newer card.",
             id="void, and asked again",
+        ),
+        pytest.param(
+            ended("void"),
+            asked_anew(changes=("price: was 100, is now 140",)),
+            f"It was asked again as `{REF}`, on a newer card, which says what has changed.",
+            id="void, and asked again with a difference",
+        ),
+        pytest.param(
+            ended("void", begun=True),
+            asked_anew(),
+            f"what came of that is not known. It was asked again as `{REF}`",
+            id="void, of a call that had been started, and asked again",
         ),
         pytest.param(
             ended("void"),
