@@ -368,6 +368,7 @@ async def test_the_context_by_the_name_that_the_tool_has_for_it():
         pytest.param(Threshold.look, "takes self, which it has not", id="method of no object"),
         pytest.param(print, "sees none", id="built in"),
         pytest.param(dict.get, "takes self", id="built in, of no object"),
+        pytest.param(next, "signature cannot be read", id="without a signature"),
     ],
 )
 def test_what_would_see_no_argument_is_refused(role: str, func: Any, words: str):
