@@ -157,15 +157,15 @@ class Begun:
     `fence` goes with every change, `before` went with those of whoever had it last. `created` is
     when the session was made, `version` the number of its events. `head` is the oldest inbox entry,
     `attempt` how often it was begun (without one: how often the session was begun at this version),
-    `deaths` how often of these a lease had run out that nobody gave back. `events` are the newest
-    ones of the window from a turn start on, oldest first, and before them the newest summary and
-    the older ones of invocations that are open, have an open call or go on in the window; `since`
-    of begin leaves out what the caller has. `state` has session, `app:` and `user:` keys, these of
-    `user`: who speaks in `head`, else the last commit's `user`, else the session's. `invocations`
-    are the open ones with their `temp:` state, and what else is kept until it ends.
-    `results` are bodies that finished while a sibling was still running, `started` the steps of
-    those that were started and left no result. `posts` are still owed. A session that is not there
-    begins empty with fence 0, which every change refuses.
+    `deaths` how many of these attempts let the lease run out. `events` are the newest ones of the
+    window from a turn start on, oldest first, and before them the newest summary and the older ones
+    of invocations that are open, have an open call or go on in the window; begin's `since` leaves
+    out what the caller has. `state` has session, `app:` and `user:` keys, the latter of `user`: who
+    speaks in `head`, else the last commit's `user`, else the session's. `invocations` are the open
+    ones with their `temp:` state, and whatever else is kept until they end. `results` are those of
+    bodies that finished while a sibling was still running, `started` the steps of those that were
+    started and left no result. `posts` are still owed. A session that is not there begins empty
+    with fence 0, which every change refuses.
     """
 
     fence: int
@@ -255,11 +255,11 @@ NO_POSTS: Mapping[str, str | None] = {}
 class Start:
     """Leave to run a body once.
 
-    `step` is the journal's name for this run: the cid, or `<cid>:ask` while nobody was asked.
-    With `request` (the id of an answered question) the slot also checks its approval, if it has
-    one (`recorded`: it must): status approved, the same digest, `run_by` not past; it becomes
-    started in the same change.
-    A call that was asked about can only be started with that very request.
+    `step` is the journal's name for this run: the cid, or `<cid>:ask` while nobody was asked. With
+    `request` (the id of an answered question) the slot also checks its approval, if it has one
+    (with `recorded` it must have one): status approved, the same digest, `run_by` not past; the
+    approval becomes started in the same change. A call that was asked about can only be started
+    with that very request.
     """
 
     fence: int
@@ -293,8 +293,8 @@ class Decide:
     The stored one must be at `record.rev - 1`, in status `source` and before its deadline
     (`late_ok` for the change that expires it); with `cid` that call must wait for this very
     question. `entry` (the outcome, for the inbox), `posts` and `audit` are written in the same
-    change. `audit_head` is the audit's last hash as it was read: it
-    spares the store the hashing, unless another entry came in between.
+    change. `audit_head` is the audit's last hash as it was read: it spares the store the hashing,
+    unless another entry came in between.
     """
 
     record: Record
