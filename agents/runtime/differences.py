@@ -139,11 +139,15 @@ def _effects(before: Question, after: Question) -> Iterator[str]:
 
 
 def _fields(before: Question, after: Question) -> Iterator[str]:
-    """Which fields people have to fill in that are new, gone or different."""
+    """Which fields people have to fill in that are new, gone or different.
+
+    Where nothing is asked for, a body may still ask for it once it runs: not of each is it known.
+    """
     old, new = _properties(before.payload_schema), _properties(after.payload_schema)
+    gone = "any more" if after.payload_schema else "in this question"
     for name in dict.fromkeys((*old, *new)):
         if name not in new:
-            yield f"to fill in: {name} is not asked for any more"
+            yield f"to fill in: {name} is not asked for {gone}"
         elif name not in old:
             yield f"to fill in: {name} is asked for now"
         else:

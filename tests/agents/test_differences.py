@@ -190,7 +190,10 @@ def field(**schema: Any) -> dict[str, Any]:
         ),
         pytest.param(None, field(), ["to fill in: days is asked for now"], id="a form by now"),
         pytest.param(
-            field(), None, ["to fill in: days is not asked for any more"], id="no form any more"
+            field(),
+            None,
+            ["to fill in: days is not asked for in this question"],
+            id="no form any more",
         ),
         pytest.param(field(title="A"), field(title="B"), [], id="words for readers"),
     ],

@@ -166,7 +166,7 @@ OTHERS: list[Any] = [
     ),
     pytest.param({"days": 0}, None, id="a dict in place of a model"),
     pytest.param({"when": ""}, None, id="another dict"),
-    pytest.param(None, ["to fill in: days is not asked for any more"], id="only yes or no"),
+    pytest.param(None, ["to fill in: days is not asked for in this question"], id="only yes or no"),
 ]
 
 
@@ -229,7 +229,7 @@ async def test_a_body_that_asks_nobody_any_more():
     desk, _ = await later(leave.asking(model()), leave.plain())
     assert leave.took == []
     question = await newest(desk)
-    assert question.changes == ("to fill in: days is not asked for any more",)
+    assert question.changes == ("to fill in: days is not asked for in this question",)
     await desk.answer()
     assert leave.took == [None]
 
