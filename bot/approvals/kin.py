@@ -5,7 +5,6 @@ person would take for the same: calls that differ in letter case or blanks, and 
 one that failed.
 """
 
-import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from agents import Question, Story
-from bot.approvals.looks import folded, looks_like
+from bot.approvals.looks import folded, looks_like, spelling
 from bot.approvals.request import Approval, Status
 
 TOLD: frozenset[Status] = frozenset(
@@ -65,7 +64,7 @@ class Looks:
     def of(self, approval: Approval) -> str:
         """A text that is the same for calls that look the same."""
         if approval.id not in self._known:
-            self._known[approval.id] = _text(folded(approval.args))
+            self._known[approval.id] = spelling(folded(approval.args))
         return self._known[approval.id]
 
 
@@ -136,7 +135,7 @@ def differences(one: Approval, other: Approval) -> tuple[Difference, ...]:
     return tuple(
         Difference(name, _form(one.args.get(name), other.args.get(name)))
         for name in names
-        if _text(one.args.get(name)) != _text(other.args.get(name))
+        if spelling(one.args.get(name)) != spelling(other.args.get(name))
     )
 
 
@@ -215,7 +214,3 @@ def _form(one: JsonValue, other: JsonValue) -> str:
     if "".join(one.split()) == "".join(other.split()):
         return "blanks"
     return "letter case, blanks or the form of its characters"
-
-
-def _text(value: JsonValue) -> str:
-    return json.dumps(value, sort_keys=True)
