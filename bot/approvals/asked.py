@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
 from bot.approvals.kin import people_behind
-from bot.approvals.life import next_look, unasked
+from bot.approvals.life import hastened, next_look, unasked
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
 from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
@@ -100,18 +100,29 @@ def _opened(
     )
     if not asked:
         return approval.model_copy(update={"begun": _begun(question, scene)})
+    approval = _somebody(
+        approval.model_copy(
+            update={
+                "begun": _begun(question, scene),
+                "notice": f"asked:{request_id}",
+                "unsaved": rules.unsaved,
+                "reminders": moments.reminders,
+                "escalations": _escalations(moments, approval, scene),
+            }
+        ),
+        now=scene.now,
+    )
+    policy = approval.policy
     told = policy.approvers if policy.notified is None else policy.notified
     copies = posts.copies(request_id, channel=rules.channel, approvers=told, home=scene.thread)
-    return approval.model_copy(
-        update={
-            "copies": copies,
-            "begun": _begun(question, scene),
-            "notice": f"asked:{request_id}",
-            "unsaved": rules.unsaved,
-            "reminders": moments.reminders,
-            "escalations": _escalations(moments, approval, scene),
-        }
-    )
+    return approval.model_copy(update={"copies": copies})
+
+
+def _somebody(approval: Approval, *, now: int) -> Approval:
+    """The approval with somebody to ask: of the first escalation, where there is nobody before."""
+    while not approval.policy.approvers and (sooner := hastened(approval, now=now)):
+        approval = sooner.model_copy(update={"rev": approval.rev, "copies": ()})
+    return approval
 
 
 def _begun(question: Question, scene: Scene) -> bool:

@@ -101,6 +101,25 @@ def prompted(approval: Approval, *, now: int) -> Approval | None:
     return _next(approval, "pending", changes)
 
 
+def hastened(
+    approval: Approval, *, now: int, gone: frozenset[str] = frozenset()
+) -> Approval | None:
+    """The approval when the next escalation comes at once; None where there is none to come.
+
+    Those who are `gone` are not asked any more, and their votes count on.
+    """
+    made, coming = (
+        approval.escalations[: approval.escalated],
+        approval.escalations[approval.escalated :],
+    )
+    at = min((each.at for each in coming), default=now)
+    early = {"at": min(at, now), "early": True}
+    coming = tuple(e.model_copy(update=early) if e.at == at else e for e in coming)
+    policy = _without(approval, gone) if coming else approval.policy
+    sooner = {"escalations": (*made, *coming), "policy": policy}
+    return prompted(approval.model_copy(update=sooner), now=now) if coming else None
+
+
 def escalated_by(escalations: Iterable[Escalation], policy: Policy) -> Policy:
     """The policy when those whom these escalations name may decide as well."""
     for each in escalations:
@@ -122,8 +141,7 @@ def inherited(
     people for these as before. Whoever of them voted stays in the rules, so that the vote counts
     on.
     """
-    unheard = gone - {vote.person for vote in approval.votes if vote.counts}
-    policy = approval.policy.without(gone, unheard).widened(names, people, rules=rules)
+    policy = _without(approval, gone).widened(names, people, rules=rules)
     numbers = (*approval.policy.passed_on, *rules)
     before = (*approval.passed_on, *(approval.policy.demands[n] for n in rules))
     first = dict(zip(reversed(numbers), reversed(before), strict=False))
@@ -136,6 +154,12 @@ def inherited(
         "copies": (*approval.copies, *_more_copies(approval, people)),
     }
     return _next(approval, "pending", changes)
+
+
+def _without(approval: Approval, gone: frozenset[str]) -> Policy:
+    """The policy when those who are gone are not asked any more; their votes count on."""
+    unheard = gone - {vote.person for vote in approval.votes if vote.counts}
+    return approval.policy.without(gone, unheard)
 
 
 def recounted(approval: Approval, held: Mapping[str, frozenset[str] | None]) -> Approval | None:

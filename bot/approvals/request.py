@@ -91,13 +91,15 @@ class Copy(Frozen):
 class Escalation(Frozen):
     """From a moment on (milliseconds) these names may decide as well; `people` stood for them.
 
-    They count for the policy's `rules` of these numbers only.
+    They count for the policy's `rules` of these numbers only. One that is `early` came before its
+    moment, since there was nobody else.
     """
 
     at: int
     names: tuple[str, ...]
     people: tuple[str, ...] = ()
     rules: tuple[int, ...] = (0,)
+    early: bool = False
 
 
 class Approval(Frozen):

@@ -120,7 +120,8 @@ def resolve(
 
     Neither the `requester` nor those `behind` the same call before may decide. The `heirs` are as
     good as those named in a rule that was `passed_on`, or in one as hard to meet. Names that nobody
-    knows stand for nobody, and never make way for the default approvers.
+    knows stand for nobody, and never make way for the default approvers. There are no approvers
+    where only those of an escalation to come can decide.
     """
     own = all(policy.self_approval for policy in policies) and defaults.self_approval
     excluded = defaults.barred if own else defaults.barred | {requester, *behind}
@@ -137,8 +138,6 @@ def resolve(
     rules = tuple(each.rule for each in demands)
     named = [name for rule in rules for quota in rule for name in quota.names]
     people = tuple(p for p in members(named, defaults.groups)[0] if p not in excluded)
-    if not people:
-        return NoApprovers(present=0, needed=max(min(q.count for q in rule) for rule in rules))
     simple = len(rules) == 1 and len(rules[0]) == 1 and all(map(is_person, named))
     everybody = (*named, *(() if endless else (n for each in demands for n in each.later)))
     return Policy(
@@ -208,13 +207,15 @@ def unsettled(
     )
     if isinstance(now, NoApprovers):
         return "nobody may decide about this any more"
-    made = {name for e in approval.escalations[: approval.escalated] for name in e.names}
+    made = approval.escalations[: approval.escalated]
+    every = {name for each in made for name in each.names}
+    early = {name for each in made if each.early for name in each.names}
     decided = approval.decided_at or approval.asked_at
     moments = times(policies, defaults=defaults, now=approval.asked_at)
     longer = moments.deadline is None or moments.deadline > (approval.deadline or math.inf)
     for each in moments.escalations:
-        if longer or each.at <= decided:
-            now = now.widened([n for n in each.names if n in made], (), rules=each.rules)
+        came = every if longer or each.at <= decided else early
+        now = now.widened([n for n in each.names if n in came], (), rules=each.rules)
     counted = [v for v in votes if now.self_approval or v.person not in approval.askers]
     if not reached(now, counted):
         return "the rules for this have become stricter"

@@ -16,6 +16,7 @@ from bot.approvals.life import (
     closed,
     escalated_by,
     excluded,
+    hastened,
     inherited,
     introduced,
     newcomers,
@@ -189,7 +190,7 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
 
     The heirs may decide from now on beside those who are left, where a rule has too few: the others
     stay as they are. When the heirs are too few as well it is closed, unless an escalation to come
-    brings enough.
+    brings enough; it comes at once where nobody else is left.
     """
     rules = unmet(approval, able)
     if not rules:
@@ -203,7 +204,8 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
     policy = after.policy if names else approval.policy
     policy = escalated_by(approval.escalations[approval.escalated :], policy)
     if not unmet(after.model_copy(update={"policy": policy}), able):
-        return None
+        left = {person for name in approval.policy.names for person in able.get(name, ())} - own
+        return None if left else hastened(approval, now=now, gone=_gone(approval, able))
     return closed(approval, "cancelled", now=now, why="nobody")
 
 

@@ -194,6 +194,27 @@ async def test_others_take_over(open_office: Opening):
     await office.answer(thread, "Paid")
 
 
+@pytest.mark.parametrize("why", ["they have left", "they ask themselves"])
+async def test_others_take_over_at_once(open_office: Opening, why: str):
+    """Where the only approver cannot decide, nobody waits for the moment of the escalation."""
+    rules = policy(approvers=[MAX.id], escalate={"0.9": [MIA.id]})
+    office = await open_office(approvers=[], **rules)
+    if why == "they ask themselves":
+        thread = await office.ask(HOTEL, who="max")
+        card = await office.card("200")
+    else:
+        thread = await office.ask(HOTEL)
+        card = await office.card("200")
+        await office.slack.deactivate("max")
+        joined = f"<@{MIA.id}> may decide this as well now"
+        await office.answer(card["ts"], joined, where="approvals")
+    await office.slack.wait_for(lambda: f"Asked: <@{MIA.id}> ·" in full_text(office.now(card)))
+    await office.slack.wait_for(lambda: office.heard(thread, "Asked Mia"))
+    await office.slack.click("mia", office.now(card), "approve")
+    await office.answer(thread, "Paid")
+    assert office.amounts() == [200]
+
+
 async def test_home_shows_what_concerns_me(office: Office):
     """Home: what waits for me, what I asked for, and what was decided; it is decided from there."""
     await office.ask(HOTEL)

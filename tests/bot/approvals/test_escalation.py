@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 
 from agents import ApprovalPolicy
-from bot.approvals.life import prompted, voted
+from bot.approvals.board import concerned
+from bot.approvals.life import hastened, prompted, voted
 from bot.approvals.request import Approval
 from bot.approvals.resolve import Defaults, NoApprovers, resolve, times, unsettled
 from bot.approvals.terms import Policy, Vote
-from tests.bot.approvals.samples import ASKED, approval
+from tests.bot.approvals.samples import ASKED, approval, asking, calling, message, planned
 
 DAY = timedelta(days=1)
 LATER = ASKED + 12 * 60 * 60 * 1000
@@ -140,7 +141,7 @@ def test_who_came_in_at_the_start(today: Sequence[ApprovalPolicy], words: str):
         pytest.param(
             [policy("UMAX", quorum=2), policy("UMIA", to="UBEN")], False, id="for another rule"
         ),
-        pytest.param([policy("UASK", to="UBEN")], False, id="nobody until then"),
+        pytest.param([policy("UASK", to="UBEN")], True, id="nobody until then"),
         pytest.param([policy("UMAX", to="UASK", quorum=2)], False, id="only whoever asks comes"),
         pytest.param(
             [replace(policy("UMAX", to="UBEN", quorum=2), expires=None)], False, id="never"
@@ -172,3 +173,58 @@ def test_a_no_that_can_come_to_something(policies: Sequence[ApprovalPolicy], noe
     found = resolve(policies, defaults=DEFAULTS, requester="UASK")
     assert isinstance(found, Policy)
     assert found.rejections == noes
+
+
+ALONE = policy("UASK", to="UBEN")
+
+
+@pytest.mark.parametrize(
+    ("declared", "people", "early"),
+    [
+        pytest.param(ALONE, ["UBEN"], 1, id="whoever asks is the only one"),
+        pytest.param(policy("UASK", to="legal"), ["ULEX", "ULUX"], 1, id="then a group"),
+        pytest.param(
+            replace(ALONE, escalate={0.2: ("UASK",), 0.5: ("UBEN",), 0.9: ("UCFO",)}),
+            ["UBEN"],
+            2,
+            id="the second escalation is the first with somebody",
+        ),
+        pytest.param(policy("nobody", to="UBEN"), ["UBEN"], 1, id="a role of nobody"),
+        pytest.param(policy("UMAX", to="UBEN"), ["UMAX"], 0, id="somebody is there"),
+        pytest.param(policy("UMAX", to="UBEN", quorum=2), ["UMAX"], 0, id="one of two is there"),
+    ],
+)
+def test_nobody_until_then_is_asked_at_once(declared, people: list[str], early: int):
+    """Where nobody else can decide the next escalation is made with the asking, and no other."""
+    found = planned(
+        asking(), after=[message(), calling()], defaults=DEFAULTS, policies={"reimburse": declared}
+    )
+    made = Approval.from_record(found.companions.approvals[0])
+    assert (made.status, made.rev) == ("pending", 1)
+    assert [*made.policy.approvers] == people
+    assert [each.early for each in made.escalations[: made.escalated]] == [True] * early
+    assert not any(each.early for each in made.escalations[made.escalated :])
+    assert concerned(made) >= {*people}
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        pytest.param([ALONE], "", id="the same rules"),
+        pytest.param([policy("UASK", to="UCFO")], "stricter", id="somebody else comes in later"),
+        pytest.param([policy("UASK", "UMAX", to="UBEN")], "", id="one more could have decided"),
+        pytest.param([policy("UASK")], "nobody may decide", id="nobody comes in later"),
+    ],
+)
+def test_what_they_approve_before_the_moment_may_start(
+    now: Sequence[ApprovalPolicy], expected: str
+):
+    """They decide before their time, by the rules of now as well as by those of then."""
+    opened = hastened(asked([ALONE], escalated=False), now=ASKED)
+    assert opened is not None
+    by = Vote(person="UBEN", confirmed=True, at=ASKED + 1)
+    made = voted(opened, by, run_for=None)
+    assert made.status == "approved"
+    found = unsettled(made, [by], now, defaults=DEFAULTS)
+    assert expected in found
+    assert bool(found) is bool(expected)

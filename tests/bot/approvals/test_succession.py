@@ -121,7 +121,28 @@ DMS = tuple(Copy.numbered("3-0", n, who) for n, who in enumerate(("UBOSS", "UCFO
             {}, able(), ("UBOSS", "UCFO"), "cancelled", (), id="those who were asked were the heirs"
         ),
         pytest.param(
-            {"escalations": (LATER,)}, able("UVP"), (), None, (), id="others will be asked"
+            {"escalations": (LATER,)},
+            able("UVP"),
+            (),
+            "pending",
+            ("UVP",),
+            id="others come at once",
+        ),
+        pytest.param(
+            {"escalations": (LATER,), "policy": TWO},
+            able("UVP", "UCFO"),
+            (),
+            None,
+            (),
+            id="one of two is there, and others will be asked",
+        ),
+        pytest.param(
+            {"escalations": (LATER, LATER.model_copy(update={"at": DEADLINE - 1}))},
+            able("UVP"),
+            (),
+            "pending",
+            ("UVP",),
+            id="of others only the next",
         ),
         pytest.param(
             {"escalations": (LATER,)},
