@@ -116,7 +116,7 @@ def ack_before_store() -> None:
 
     async def ingest(self: messages.Messages, *told: object, **options: object) -> None:
         async def later() -> None:
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(1.0)
             await storing(self, *told, **options)
 
         self.later = asyncio.create_task(later())

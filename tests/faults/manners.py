@@ -59,7 +59,7 @@ def notes_are_true(evidence: Evidence) -> Iterator[Violation]:
     records = [each for view in evidence.sessions.values() for each in view.approvals.values()]
     for call in evidence.calls:
         for words, holds in NOTES.items():
-            found = re.search(words, call.text)
+            found = re.search(words, call.text, re.MULTILINE)
             if (
                 found
                 and call.about

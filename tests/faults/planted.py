@@ -19,6 +19,7 @@ AT_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:1")
 BEFORE_ACT = dict.fromkeys(("main", "side"), "ledger.act.before:1")
 AT_SECOND_ACT = dict.fromkeys(("main", "side"), "ledger.act.after:2")
 AHEAD = dict.fromkeys(("main", "side"), 3600.0)
+AT_INGEST = {"main": "slot.ingest.before:1"}
 AT_DECIDE = {"main": "slot.decide.after:1"}
 
 
@@ -52,9 +53,7 @@ TABLE = (
     Planted(bugs.no_gate, 1, _run("pay 200 a1")),
     Planted(bugs.no_means_yes, 2, _run("pay 200 a1", answer="no")),
     Planted(bugs.no_digest, 5, _run("pay 200 a1")),
-    Planted(
-        bugs.ack_before_store, 15, _run("pay 50 a1", troubles=(Trouble(0.42, "kill", "main"),))
-    ),
+    Planted(bugs.ack_before_store, 15, _run("pay 50 a1", crash=AT_INGEST)),
     Planted(bugs.no_compare, 15, _run("share 1 a1; share 2 a2; share 3 a3")),
     Planted(bugs.decided_in_two_steps, 16, _run("pay 200 a1", crash=AT_DECIDE)),
     Planted(bugs.forgotten_when_claimed, 16, _run("pay 50 a1", troubles=(SLOW, KILL))),

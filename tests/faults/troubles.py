@@ -97,7 +97,7 @@ class Troubles:
                 if all(each.ok for each in noticed.deliveries):
                     self.left[trouble.target] = int(time.time() * 1000)
             case "forged":
-                await stage.until(stage.people.waiting, 2.0)
+                await stage.until(stage.people.waiting, 10.0)
                 self.forged += await forger.press(stage.slack, stage.people.waiting())
 
     async def _refuse(self, trouble: Trouble) -> None:
@@ -129,7 +129,7 @@ class Troubles:
 
     async def _actor(self) -> int | None:
         """The process that is in the middle of an act that begins now; None when none does."""
-        known, end = len(await self._stage.acts()), time.monotonic() + 3
+        known, end = len(await self._stage.acts()), time.monotonic() + 10
         while time.monotonic() < end:
             acts = await self._stage.acts()
             if len(acts) > known:
@@ -169,7 +169,7 @@ class Troubles:
         """Have a long conversation go on while its first question waits, before it is decided."""
         stage = self._stage
         if stage.long:
-            await stage.until(self._asked, 3.0)
+            await stage.until(self._asked, 10.0)
             await past.write(stage.slot, stage.long, events=past.WINDOW)
         stage.people.patient.set()
 
