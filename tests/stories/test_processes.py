@@ -53,7 +53,7 @@ async def test_a_killed_bot_goes_on_where_it_was(slack: LocalSlack, store_url: s
 async def test_what_was_asked_while_the_bot_was_down_is_answered(store_url: str, tmp_path: Path):
     """Slack brings a message again until the bot is back; it is answered once."""
     async with (
-        LocalSlack(retry_after=(0.2, 2.0, 5.0)) as slack,
+        LocalSlack(retry_after=(0.2, *[1.0] * 60), patience=30.0) as slack,
         process(slack, store_url, tmp_path) as bot,
     ):
         office = Office(slack, tmp_path / "ledger.jsonl")

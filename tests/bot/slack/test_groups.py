@@ -86,8 +86,9 @@ async def test_who_is_in_a_channel(slack: LocalSlack, groups: Groups, fault, fir
     assert [each and each - {"U0LOCALBOT1"} for each in found] == [first, then]
 
 
-async def test_all_names_are_looked_up_at_once(slack: LocalSlack, groups: Groups):
+async def test_all_names_are_looked_up_at_once(slack: LocalSlack, groups: Groups, monkeypatch):
     """Somebody who presses a button waits as long as for one group, however many are named."""
+    monkeypatch.setattr("bot.slack.replies.QUICK", QUICK)
     names = [f"S0LOCALG{number:02}" for number in range(40)]
     slack.fail("usergroups.users.list", "slow", seconds=3_600, times=len(names))
     assert await groups.voter(MAX.id, names) is None
