@@ -70,7 +70,7 @@ UNSURE = Outcome(
     kind="unsure",
     sentence="I could not check what you may decide just now, so nothing was decided. Try again.",
 )
-INVALID = "Some values are not right; nothing was decided."
+INVALID = "Some values are not right, so nothing was decided yet."
 UNSEEN = Refusal(
     code="unseen",
     sentence="There is more to this call than the card shows, so nothing was decided."

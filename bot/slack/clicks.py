@@ -24,7 +24,7 @@ from bot.approvals.records import readable
 from bot.approvals.request import Approval
 from bot.approvals.scene import TALK_READ, talked_since
 from bot.slack.actions import APPROVE, FORM, REJECT
-from bot.slack.blocks.card import around, shows_all
+from bot.slack.blocks.card import around, called, shows_all
 from bot.slack.blocks.fields import by_field, fields
 from bot.slack.blocks.rendered import Block, mentions, moment
 from bot.slack.blocks.views import everything_view, form_view, reject_view, told_view
@@ -193,7 +193,7 @@ class Clicks:
         outcome = await self._decided(key, decision)
         saving = outcome.code == "saving"
         if saving or outcome.kind not in ("decided", "withdrawn"):
-            self.tell(click.by, click.place, sentence(outcome))
+            self.tell(click.by, click.place, note(outcome))
         if outcome.kind in ("already", "late") and not saving:
             self._show_anew(key, click)
 
@@ -331,18 +331,24 @@ class Clicks:
         return True
 
 
+def note(outcome: Outcome) -> str:
+    """An outcome in words that stand alone, as mrkdwn: a note stays where it was told."""
+    said, about = sentence(outcome), outcome.approval
+    return f"{called(about)}:\n{said}" if about else said
+
+
 def sentence(outcome: Outcome) -> str:
     """An outcome in words for the clicker, as mrkdwn."""
-    told = escaped(outcome.sentence)
+    words = escaped(outcome.sentence)
     if outcome.people:
-        told = f"{told} {mentions(outcome.people)}."
+        words = f"{words} {mentions(outcome.people)}."
     if outcome.until is not None:
-        told = f"{told} It could be decided until {moment(outcome.until)}."
+        words = f"{words} It could be decided until {moment(outcome.until)}."
     asked = fields(outcome.approval) if outcome.approval else []
     labels = {each.name: each.title for each in asked}
     wrong = by_field(labels, outcome.problems)
     lines = [f"• {labels.get(name, name)}: {text}" for name, text in wrong.items()]
-    return "\n".join([told, *map(escaped, lines)])
+    return "\n".join([words, *map(escaped, lines)])
 
 
 def _instead(text: str) -> Mapping[str, Any]:

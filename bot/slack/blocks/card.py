@@ -103,6 +103,15 @@ def withheld(approval: Approval, *, now: int, again: Again | None = None) -> Ren
     return Rendered(text, shown, hides=True)
 
 
+def called(approval: Approval) -> str:
+    """What a request is called where it is not shown: what was asked, and by whom; mrkdwn."""
+    return _called(approval, told(approval))
+
+
+def _called(approval: Approval, call: Told) -> str:
+    return f"{escaped(cut(call.heading, 60))}, asked by {mention(approval.requester)}"
+
+
 def around(approval: Approval, kin: Kin) -> list[Block]:
     """What a card says besides the call: how it relates to others, and who may decide it."""
     is_open = approval.status == "pending"
@@ -216,5 +225,4 @@ def _text(approval: Approval, call: Told, ending: str) -> str:
     shown = in_one_line(call.arguments, 500) or "no arguments"
     hint = "" if approval.unknown else cut(call.hint, 300)
     about = escaped(f"through {agent}: {shown}. {hint}".strip())
-    what = f"{escaped(cut(call.heading, 60))}, asked by {mention(approval.requester)}"
-    return cut(f"{what} {about} {ending}", TEXT_LIMIT)
+    return cut(f"{_called(approval, call)} {about} {ending}", TEXT_LIMIT)

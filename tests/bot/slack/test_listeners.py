@@ -217,6 +217,28 @@ async def test_refused_clicks_are_answered(office: Office, who: str, told: str) 
     assert (await office.stored(record)).status == "pending"
 
 
+@pytest.mark.parametrize(
+    ("who", "values", "first", "words"),
+    [
+        pytest.param("ben", {}, None, "You cannot decide this", id="not an approver"),
+        pytest.param("max", {"days": "x"}, None, "nothing was decided yet", id="a wrong value"),
+        pytest.param("mia", {}, "max", "already approved by", id="too late"),
+    ],
+)
+async def test_a_note_says_what_it_is_about(
+    office: Office, who: str, values: dict[str, str], first: str | None, words: str
+) -> None:
+    """It stays below the cards of many requests, and after the request was decided."""
+    schema = {"type": "object", "properties": {"days": {"type": "integer", "default": 1}}}
+    _, card = await office.asked(payload_schema=schema, tool="request_time_off")
+    if first:
+        await office.slack.click(first, card, "approve")
+    await office.slack.click(who, card, "approve", values=values)
+    note = await office.note(who, words)
+    head, _, _ = note["text"].partition("\n")
+    assert head == f"Request time off, asked by <@{office.id('ana')}>:"
+
+
 async def test_another_company_cannot_decide(office: Office) -> None:
     """A click from another company in a shared channel decides nothing."""
     record, card = await office.asked()
