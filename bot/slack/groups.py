@@ -12,6 +12,7 @@ from typing import Protocol
 from bot.approvals.policy import Person
 from bot.approvals.terms import is_group, is_person
 from bot.slack.endings import Refused, Retry, Uncertain
+from bot.slack.remembered import Remembered
 from bot.slack.replies import Replies
 
 REMEMBERED = 60.0
@@ -51,12 +52,11 @@ class Groups:
         remembered: float = REMEMBERED,
     ) -> None:
         self._replies = replies
-        self._remembered = remembered
         self._people = people
         self._roles = roles
         self._clock = clock
-        self._known: dict[str, tuple[float, tuple[str, ...]]] = {}
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._groups = Remembered(self._group, seconds=remembered, clock=clock)
+        self._channels = Remembered(self._channel, seconds=REMEMBERED, clock=clock)
         self._looked: float | None = None
         self.now: Mapping[str, Sequence[str] | None] = {}
         self.barred: frozenset[str] = frozenset()
@@ -125,17 +125,7 @@ class Groups:
 
         None when Slack may say it in a moment.
         """
-        async with self._asking.setdefault(channel, asyncio.Lock()):
-            known = self._known.get(channel)
-            if known and self._clock() - known[0] < REMEMBERED:
-                return frozenset(known[1])
-            told = await self._replies.members(channel)
-            if isinstance(told, Retry | Uncertain):
-                return None
-            if isinstance(told, Refused) and (told.of_app or told.strange):
-                return None
-            self._known[channel] = (self._clock(), told if isinstance(told, tuple) else ())
-            return frozenset(self._known[channel][1])
+        return await self._channels.of(channel)
 
     async def _barred(self, people: Iterable[str]) -> frozenset[str]:
         """Those of these people who can never decide, as far as Slack says."""
@@ -157,7 +147,7 @@ class Groups:
 
     def forget(self, name: str) -> None:
         """Ask anew next time, since Slack said that the person or the group changed."""
-        self._known.pop(name, None)
+        self._groups.forget(name)
         self._looked = None
 
     def _leaves(self, name: str, depth: int = 0) -> tuple[str, ...]:
@@ -170,21 +160,18 @@ class Groups:
 
     async def _behind(self, leaf: str) -> tuple[str, ...] | None:
         """A person, or the people in a user group."""
-        return (leaf,) if is_person(leaf) else await self._group(leaf)
+        return (leaf,) if is_person(leaf) else await self._groups.of(leaf)
 
     async def _group(self, group: str) -> tuple[str, ...] | None:
-        """The people in a user group; many looks at once ask once."""
-        async with self._asking.setdefault(group, asyncio.Lock()):
-            known = self._known.get(group)
-            if known and self._clock() - known[0] < self._remembered:
-                return known[1]
-            return await self._ask(group)
-
-    async def _ask(self, group: str) -> tuple[str, ...] | None:
         told = await self._replies.group(group)
         if isinstance(told, Refused) and told.code in _NOBODY:
-            told = ()
-        if not isinstance(told, tuple):
+            return ()
+        return told if isinstance(told, tuple) else None
+
+    async def _channel(self, channel: str) -> frozenset[str] | None:
+        told = await self._replies.members(channel)
+        if isinstance(told, Retry | Uncertain):
             return None
-        self._known[group] = (self._clock(), told)
-        return told
+        if isinstance(told, Refused) and (told.of_app or told.strange):
+            return None
+        return frozenset(told if isinstance(told, tuple) else ())

@@ -1,18 +1,17 @@
 """Who somebody in Slack is now: asked of Slack, remembered for a minute, never guessed."""
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from bot.approvals.policy import Person
 from bot.slack.endings import Refused
+from bot.slack.remembered import FORGET_ALL_AT, Remembered
 from bot.slack.replies import Replies
 
 REMEMBERED = 60.0
 """Seconds until a person is asked for again: rights that were taken away must not live on."""
 NOBODY = frozenset({"user_not_found", "user_not_visible"})
 """Slack's codes for somebody who is not, or no longer, among those we can see."""
-FORGET_ALL_AT = 5_000
 NAME_LIMIT = 80
 
 
@@ -32,10 +31,7 @@ class People:
     ) -> None:
         self._replies = replies
         self._team = team
-        self._clock = clock
-        self._remembered = remembered
-        self._known: dict[str, tuple[float, Person]] = {}
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._known = Remembered(self._ask, seconds=remembered, clock=clock)
         self._names: dict[str, str] = {}
 
     def name(self, id: str) -> str:  # noqa: A002
@@ -47,11 +43,7 @@ class People:
 
         Many clicks of one person at once ask once.
         """
-        async with self._asking.setdefault(id, asyncio.Lock()):
-            known = self._known.get(id)
-            if known and self._clock() - known[0] < self._remembered:
-                return known[1]
-            return await self._ask(id)
+        return await self._known.of(id)
 
     async def _ask(self, id: str) -> Person | None:  # noqa: A002
         told = await self._replies.user(id)
@@ -61,17 +53,14 @@ class People:
             person = person_of(told)
         else:
             return None
-        if len(self._known) >= FORGET_ALL_AT:
-            self._known.clear()
-            self._asking.clear()
+        if len(self._names) >= FORGET_ALL_AT:
             self._names.clear()
-        self._known[id] = (self._clock(), person)
         self._names[id] = person.name
         return person
 
     def forget(self, id: str) -> None:  # noqa: A002
         """Ask anew next time, since Slack said that the person changed."""
-        self._known.pop(id, None)
+        self._known.forget(id)
 
 
 def person_of(user: Mapping[str, Any]) -> Person:
