@@ -44,6 +44,11 @@ class Tries:
         self._tried[key, post] = tried
         return tried
 
+    def times(self, key: SessionKey, what: str) -> int:
+        """How often something was tried in vain."""
+        tried = self._tried.get((key, what))
+        return tried.count if tried else 0
+
     def enough(self, key: SessionKey, post: str, *, now: float, after: float | None = None) -> bool:
         """Whether a post was tried in vain for so long (`GIVE_UP`) that there is no use in it."""
         tried = self._tried.get((key, post))
@@ -57,11 +62,33 @@ class Tries:
         """Forget a post that need not be tried any more."""
         self._tried.pop((key, post), None)
 
-    def forget(self, now: float) -> None:
-        """Forget what was not tried for a day: other processes have paid it."""
-        old = [name for name, tried in self._tried.items() if now - tried.last >= DAY]
+    def forget(self, now: float, *, after: float | None = None) -> None:
+        """Forget what was not tried for a day, or so many seconds: other processes have done it."""
+        longest = DAY if after is None else after
+        old = [name for name, tried in self._tried.items() if now - tried.last >= longest]
         for name in old:
             del self._tried[name]
+
+
+class Pauses:
+    """What this process lets be for a while, whoever asks for it meanwhile."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._ends: dict[tuple[SessionKey, str], float] = {}
+
+    def begin(self, key: SessionKey, what: str, pause: float, *, now: float) -> None:
+        """Let something be for so many seconds; `now` is of `time.monotonic`."""
+        self._ends = {each: end for each, end in self._ends.items() if end > now}
+        self._ends[key, what] = now + pause
+
+    def left(self, key: SessionKey, what: str, *, now: float) -> float:
+        """Seconds until it may be tried again; 0 when it may."""
+        return max(0.0, self._ends.get((key, what), 0.0) - now)
+
+    def over(self, key: SessionKey, what: str) -> None:
+        """End a pause before its time."""
+        self._ends.pop((key, what), None)
 
 
 @dataclass(slots=True)

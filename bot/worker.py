@@ -28,8 +28,9 @@ from bot import logs
 from bot.approvals.request import Approval
 from bot.guide import Fixed
 from bot.index import Claim, Index
+from bot.index.due import LONGEST
 from bot.outbox import Debt, Outbox
-from bot.tries import Tries
+from bot.tries import Pauses, Tries
 
 GRACE = 15.0
 """Seconds that turns in hand have left to end after SIGTERM; the platform kills after 30."""
@@ -44,7 +45,7 @@ AGAIN = 0.5
 TRIES = 3
 """How often a turn is taken up again after its store was lost, before it waits a whole lease."""
 GIVE_UP = 6
-"""The failures in a row after which a turn is given up."""
+"""The failures at one event after which a turn is given up."""
 AWAY = 300.0
 """Seconds for which what is put to an agent that this process lacks is left to those that have it,
 as while one release takes over from another, or is taken back."""
@@ -151,8 +152,8 @@ class Worker:
         self._run_config = run_config
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
-        self._failures: dict[SessionKey, int] = {}
-        self._met: dict[SessionKey, int] = {}
+        self._failures, self._passing, self._pauses = Tries(), Tries(), Pauses()
+        self._met = Tries()
         self._strange = Tries()
         self._stopping = asyncio.Event()
 
@@ -258,9 +259,12 @@ class Worker:
 
     async def _look_after(self, claim: Claim) -> None:
         """Work through a claimed session, and say when it has to be looked at again."""
-        key = claim.key
+        key, held = claim.key, None
+        runner = self._runners.get(key.app, self._farewell)
+        hand = runner.hold(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
         try:
-            await self._turn(claim)
+            async with hand as held:
+                await self._turn(runner, held, claim)
         except StoreUnavailable:
             raise
         except SessionBusy as busy:
@@ -270,48 +274,57 @@ class Worker:
             if self._stopping.is_set() and isinstance(raised, asyncio.CancelledError):
                 await self._index.send(self._index.ring(key))
                 raise
-            pause = self._pause_after(key, raised)
-            passing = isinstance(raised, SessionConflict | ModelUnavailable)
-            if self._failures[key] >= GIVE_UP and not passing:
-                pause = await self._bury(key)
+            at = str(held.version) if held else ""
+            pause = self._pause_after(key, raised, at=at)
+            if self._failures.times(key, at) >= GIVE_UP:
+                pause = await self._bury(key, at=at)
         else:
-            self._failures.pop(key, None)
-            self._met.pop(key, None)
+            self._met.over(key, "")
             return
         await self._index.send(self._index.over(claim, pause=pause))
 
     def _pause_met(self, key: SessionKey) -> float:
         """Seconds before a busy session is looked at again: whoever has it may never do so."""
-        met = self._met[key] = self._met.get(key, 0) + 1
-        return min(SOON * 2 ** min(met, 10), self._lease / 1000)
+        now, longest = time.monotonic(), self._lease / 1000
+        self._met.forget(now, after=2 * longest)
+        met = self._met.failed(key, "", now=now).count
+        return min(SOON * 2 ** min(met, 10), longest)
 
-    async def _turn(self, claim: Claim) -> None:
+    async def _turn(self, runner: Runner, held: Held, claim: Claim) -> None:
         """Work through a session in hand: what is owed already, then its inbox."""
-        key, runner = claim.key, self._runners.get(claim.key.app, self._farewell)
-        hand = runner.hold(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
+        key, at = held.key, str(held.version)
         try:
-            async with hand as held:
-                debt = await self._outbox.debt(held)
-                await self._secretary.prepare(key, debt.approvals)
-                await debt.pay()
-                others = self._left_to_others(runner, held)
-                if others is None:
-                    await self._serve(runner, held, debt)
-                pauses = [each for each in (others, debt.waits.again) if each is not None]
-                await self._give_back(held, claim, pause=min(pauses, default=None))
+            debt = await self._outbox.debt(held)
+            await self._secretary.prepare(key, debt.approvals)
+            await debt.pay()
+            later = self._put_off(runner, held)
+            if later is None:
+                await self._serve(runner, held, debt)
+                self._failures.over(key, at)
+                self._passing.over(key, at)
+            pauses = [each for each in (later, debt.waits.again) if each is not None]
+            await self._give_back(held, claim, pause=min(pauses, default=None))
         finally:
             self._secretary.forget(key)
 
+    def _put_off(self, runner: Runner, held: Held) -> float | None:
+        """Seconds for which a turn may not go on, whoever rings; None when it may."""
+        if runner.rests(held):
+            return None
+        left = self._pauses.left(held.key, str(held.version), now=time.monotonic())
+        later = left or self._left_to_others(runner, held)
+        held.is_put_off = later is not None
+        return later
+
     def _left_to_others(self, runner: Runner, held: Held) -> float | None:
         """Seconds for which only a process with the agent may go on; None when this one may."""
-        if runner is not self._farewell or runner.rests(held):
+        if runner is not self._farewell:
             return None
         now, what = time.monotonic(), held.next_entry or str(held.version)
         self._strange.forget(now)
         tried = self._strange.failed(held.key, what, now=now)
         if now - tried.first < AWAY:
             logs.warning("turn.left", agent=held.key.app)
-            held.is_put_off = True
             return tried.pause(AWAY_AGAIN)
         self._strange.over(held.key, what)
         return None
@@ -347,10 +360,11 @@ class Worker:
         for each in await self._index.claimed(told[len(over) :], lease=self._lease) if more else ():
             self._take(each)
 
-    async def _bury(self, key: SessionKey) -> float:
+    async def _bury(self, key: SessionKey, *, at: str) -> float:
         """Give up a turn that fails again and again; operators and people hear of it."""
         logs.error("turn.given_up")
-        del self._failures[key]
+        self._failures.over(key, at)
+        self._pauses.over(key, at)
         await self._index.send(self._index.buried(key))
         runner = self._runners.get(key.app, self._farewell)
         try:
@@ -359,14 +373,17 @@ class Worker:
         except StoreUnavailable:
             raise
         except Exception as raised:  # noqa: BLE001 - what broke the turn may break its end
-            return self._pause_after(key, raised)
+            return self._pause_after(key, raised, at=at)
         finally:
             self._secretary.forget(key)
         return 0
 
-    def _pause_after(self, key: SessionKey, raised: BaseException) -> float:
-        """Seconds to wait after a turn failed: longer each time, and as long as was asked for."""
-        asked = 0.0
+    def _pause_after(self, key: SessionKey, raised: BaseException, *, at: str) -> float:
+        """Seconds to wait after a turn failed: longer each time, and as long as was asked for.
+
+        What passes counts apart; what fails before its time, in paying what is owed, not at all.
+        """
+        asked, counted = 0.0, self._passing
         match raised:
             case SessionConflict():
                 logs.warning("lease.lost")
@@ -375,6 +392,12 @@ class Worker:
                 asked = raised.retry_after or 0.0
             case _:
                 logs.error("turn.failed", error=raised)
-        failures = self._failures.get(key, 0)
-        self._failures[key] = failures + 1
-        return max(RETRIES[min(failures, len(RETRIES) - 1)], asked)
+                counted = self._failures
+        now = time.monotonic()
+        if left := self._pauses.left(key, at, now=now):
+            return left
+        counted.forget(now)
+        count = counted.failed(key, at, now=now).count
+        pause = min(max(RETRIES[min(count, len(RETRIES)) - 1], asked), LONGEST)
+        self._pauses.begin(key, at, pause, now=now)
+        return pause

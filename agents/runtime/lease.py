@@ -5,7 +5,7 @@ import contextlib
 import time
 from collections.abc import AsyncGenerator
 
-from agents.runtime.errors import SessionBusy, SessionConflict, StoreUnavailable
+from agents.runtime.errors import ModelUnavailable, SessionBusy, SessionConflict, StoreUnavailable
 from agents.runtime.held import Companion, Held, Permit, nothing
 from agents.runtime.shelf import Shelf
 from agents.runtime.slot.port import SIZE, Busy, SessionKey, Slot
@@ -26,7 +26,8 @@ async def hold(
     """Take a session in hand for as long as the block lasts; raises SessionBusy.
 
     `lease` is in milliseconds and renewed three times in its length. `shelf` has the stories of
-    sessions that were in hand before; of others at most `size` bytes of events are read.
+    sessions that were in hand before; of others at most `size` bytes of events are read. Where
+    anything but the model failed, it was no attempt.
     """
     shelf = shelf or Shelf()
     asked = time.monotonic()
@@ -40,6 +41,11 @@ async def hold(
         yield held
         if not held.unstored and not held.lost:
             shelf.put(key, held.story, created=begun.created)
+    except ModelUnavailable:
+        raise
+    except BaseException:
+        held.is_put_off = True
+        raise
     finally:
         heartbeat.stop()
         with contextlib.suppress(SessionConflict, StoreUnavailable):

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents import Agent, Companions, Entry, SessionConflict, SessionKey
+from agents import Agent, Companions, Entry, ModelUnavailable, SessionConflict, SessionKey
 from agents.runtime.held import without_temp
 from agents.runtime.lease import hold
 from agents.runtime.slot.memory import MemorySlot
@@ -42,6 +42,25 @@ async def test_a_lost_session():
         assert held.lost
         with pytest.raises(SessionConflict):
             await held.commit([spoke(text="Too late.")])
+
+
+@pytest.mark.parametrize(
+    ("raised", "attempt"),
+    [
+        pytest.param(ModelUnavailable("503"), 2, id="the model was away"),
+        pytest.param(ValueError("a bug"), 1, id="a bug"),
+        pytest.param(SessionConflict("lost"), 1, id="it was lost"),
+        pytest.param(asyncio.CancelledError(), 1, id="the process was stopped"),
+    ],
+)
+async def test_what_is_an_attempt(raised: BaseException, attempt: int):
+    """Only a model that was away counts towards giving it up."""
+    slot = await opened()
+    await slot.ingest(KEY, Entry(id="e", body={}))
+    with pytest.raises(type(raised)):
+        async with hold(slot, KEY, owner="me", lease=9000):
+            raise raised
+    assert (await slot.begin(KEY, owner="you", lease=9000)).attempt == attempt
 
 
 async def test_taking():

@@ -313,6 +313,21 @@ def test_what_others_paid_is_forgotten():
     assert known.enough(key, "p", now=tries.DAY)
     known.forget(tries.DAY + 9.0)
     assert not known.enough(key, "p", now=tries.DAY)
+    known.failed(key, "p", now=0.0)
+    known.forget(9.0, after=10.0)
+    assert known.times(key, "p") == 1
+    known.forget(10.0, after=10.0)
+    assert known.times(key, "p") == 0
+
+
+def test_a_pause_stands_until_it_is_over():
+    """A pause is of one thing of one session; what is over is forgotten."""
+    pauses, key = tries.Pauses(), session_key(team="T", agent="a", thread=Thread("C", "1.2"))
+    pauses.begin(key, "5", 30.0, now=100.0)
+    assert [pauses.left(key, "5", now=now) for now in (100.0, 129.0, 130.0)] == [30.0, 1.0, 0.0]
+    assert pauses.left(key, "6", now=100.0) == 0
+    pauses.over(key, "5")
+    assert pauses.left(key, "5", now=100.0) == 0
 
 
 YESTERDAY = 24 * 3600
