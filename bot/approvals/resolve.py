@@ -129,7 +129,7 @@ def resolve(
         _inherited(each, heirs, passed_on, excluded=excluded)
         for each in _demands(policies, defaults)
     ]
-    endless = _span(policies, defaults) is None
+    endless = defaults.longest is None and _span(policies, defaults) is None
     for each in demands:
         later = () if endless else each.later
         present = [_present((*q.names, *later), defaults, excluded) for q in each.rule]
@@ -153,14 +153,19 @@ def resolve(
 
 
 def times(policies: Sequence[ApprovalPolicy], *, defaults: Defaults, now: int) -> Times:
-    """When a question asked `now` is reminded of and expires; the shortest that is said counts."""
+    """When a question asked `now` is reminded of and expires; the shortest that is said counts.
+
+    The longest of a deployment is plain time, whatever hours a policy counts.
+    """
     runs = [span for p in policies if (span := p.run_within) is not None]
     runs += [defaults.run_for] if defaults.run_for is not None else []
     run_for = min(runs) if runs else None
-    span = _span(policies, defaults)
+    span, longest = _span(policies, defaults), defaults.longest
+    calendar = defaults.calendar if any(p.working_hours for p in policies) else None
+    if longest and (span is None or later(now, span, calendar) > later(now, longest)):
+        span, calendar = longest, None
     if span is None:
         return Times(deadline=None, run_for=run_for)
-    calendar = defaults.calendar if any(p.working_hours for p in policies) else None
     end = later(now, span, calendar)
     reminders = {later(now, span * part, calendar) for p in policies for part in p.reminders}
     escalations: dict[tuple[int, tuple[str, ...]], list[int]] = {}
@@ -334,11 +339,10 @@ def _rejections(policies: Sequence[ApprovalPolicy], people: float) -> int:
 
 
 def _span(policies: Sequence[ApprovalPolicy], defaults: Defaults) -> timedelta | None:
-    """For how long a question is open; None means for ever."""
+    """For how long policies leave a question open; None means for ever."""
     spans = [span for p in policies if isinstance(span := p.expires, timedelta)]
     if all(policy.expires == "default" for policy in policies):
         spans += [defaults.ttl] if defaults.ttl is not None else []
-    spans += [defaults.longest] if defaults.longest is not None else []
     return min(spans, default=None)
 
 

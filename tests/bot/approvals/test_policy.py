@@ -1,10 +1,11 @@
 """Who may decide, how many of them, and until when."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
 from agents import ApprovalPolicy
+from bot.approvals.hours import Calendar, later
 from bot.approvals.life import inherited, voted
 from bot.approvals.policy import refusal
 from bot.approvals.resolve import Defaults, NoApprovers, chosen, members, resolve, times
@@ -166,6 +167,7 @@ DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 MONTH, WEEK = timedelta(days=30), timedelta(days=7)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize(
@@ -199,6 +201,29 @@ def test_deadline(declared, ttl, longest, span):
     policies = chosen(declared, {})
     found = times(policies, defaults=Defaults(ttl=ttl, longest=longest), now=ASKED)
     assert found.deadline == expected
+
+
+OFFICE = Calendar(zone=UTC)
+
+
+@pytest.mark.parametrize(
+    ("expires", "longest", "end"),
+    [
+        pytest.param("default", WEEK, ASKED + WEEK // MILLISECOND, id="the usual, and a limit"),
+        pytest.param(MONTH, WEEK, ASKED + WEEK // MILLISECOND, id="more than the limit"),
+        pytest.param(None, WEEK, ASKED + WEEK // MILLISECOND, id="never, and a limit"),
+        pytest.param(HOUR, WEEK, later(ASKED, HOUR, OFFICE), id="an hour of work is less"),
+        pytest.param(MONTH, None, later(ASKED, MONTH, OFFICE), id="no limit"),
+    ],
+)
+def test_the_limit_is_plain_time(expires, longest, end: int):
+    """Hours of work make a time longer, and never longer than a deployment lets anything wait."""
+    declared = chosen([policy(expires=expires, working_hours=True, reminders=(0.5,))], {})
+    defaults = Defaults(ttl=WEEK, longest=longest, calendar=OFFICE)
+    found = times(declared, defaults=defaults, now=ASKED)
+    assert found.deadline == end
+    assert all(ASKED < at < end for at in found.reminders)
+    assert len(found.reminders) == 1
 
 
 ANYBODY = {
