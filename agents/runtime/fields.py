@@ -46,7 +46,16 @@ def scalar(schema: Schema, value: JsonValue) -> JsonValue:
     if "enum" in schema or "const" in schema:
         return _one_of(schema, value)
     made = _SCALARS.get(schema.get("type", ""))
-    return made(schema, value) if made else value
+    return made(schema, value) if made else storable(value)
+
+
+def storable(value: JsonValue) -> JsonValue:
+    """The value as it is; raises Refused for one that would be another once it is stored."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise Refused("must have only numbers and characters that can be written down") from error
+    return value
 
 
 def wanted(schema: Schema) -> str:

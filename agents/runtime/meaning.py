@@ -79,10 +79,30 @@ def _list(schema: Schema, value: list[JsonValue], root: Schema) -> JsonValue:
     rules = list(schema.get("prefixItems", []))
     rules += [schema.get("items", {})] * (len(value) - len(rules))
     found = [meaning(rule, item, root) for rule, item in zip(rules, value, strict=False)]
-    item = resolved(schema.get("items", {}), root)
-    if schema.get("uniqueItems") or ("enum" in item and "prefixItems" not in schema):
+    if schema.get("uniqueItems") or _is_picked(schema, root):
         found.sort(key=lambda each: json.dumps(each, sort_keys=True))
     return found
+
+
+def _is_picked(schema: Schema, root: Schema) -> bool:
+    """Whether the items of a list are clicked, and not written: choices, people, yes and no."""
+    item = resolved(schema.get("items", {}), root)
+    options = [resolved(each, root) for each in item.get("anyOf") or item.get("oneOf") or (item,)]
+    real = [each for each in options if each.get("type") != "null"]
+    return "prefixItems" not in schema and len(real) == 1 and _is_choice(real[0])
+
+
+def _is_choice(schema: Schema) -> bool:
+    return "enum" in schema or schema.get("type") == "boolean" or schema.get("format") == "person"
+
+
+def alike(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two values are the same; 1 is not True, though Python says so."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
 
 
 def _object(schema: Schema, value: dict[str, JsonValue], root: Schema) -> JsonValue:

@@ -13,10 +13,10 @@ from typing import Any, cast
 from pydantic import BaseModel, JsonValue
 
 from agents.runtime.errors import PayloadError, UsageError
-from agents.runtime.fields import Refused, Schema, read, scalar, wanted
+from agents.runtime.fields import Refused, Schema, read, scalar, storable, wanted
 from agents.runtime.forms import form_of
 from agents.runtime.jsonable import to_json
-from agents.runtime.meaning import meaning, resolved
+from agents.runtime.meaning import alike, meaning, resolved
 
 Payload = Mapping[str, object] | BaseModel | type[BaseModel]
 
@@ -79,7 +79,8 @@ def check(
         raise PayloadError(problems)
     found = cast("dict[str, JsonValue]", checked)
     meant = meaning(schema, found, schema)
-    return next((each for each in before if meaning(schema, each, schema) == meant), found)
+    same = (each for each in before if alike(meaning(schema, each, schema), meant))
+    return next(same, found)
 
 
 def _object(payload: Mapping[str, object]) -> dict[str, Any]:
@@ -212,6 +213,7 @@ class _Check:
                 self.problems[where] = "is not asked for"
             else:
                 rule = cast("Schema", extra if isinstance(extra, dict) else {})
+                storable(name)
                 found[name] = self.value(rule, value[name], path=where)
         return found
 
@@ -247,7 +249,8 @@ class _Check:
         rules += [schema.get("items", {})] * (len(value) - len(rules))
         places = enumerate(zip(rules, value, strict=False))
         found = [self.value(rule, item, path=f"{path}.{at}") for at, (rule, item) in places]
-        if schema.get("uniqueItems") and any(item in found[:at] for at, item in enumerate(found)):
+        twice = (alike(one, item) for at, item in enumerate(found) for one in found[:at])
+        if schema.get("uniqueItems") and any(twice):
             raise Refused("must not name anything twice")
         return found
 

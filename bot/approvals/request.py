@@ -26,6 +26,7 @@ from bot.approvals.terms import (
     is_person,
     newest,
     reached,
+    same,
     total,
 )
 
@@ -323,7 +324,7 @@ def _alike(approval: Approval) -> list[tuple[Vote, ...]]:
 def differ(approval: Approval) -> bool:
     """Whether people approved with different values, which are counted apart."""
     agreed = [vote.payload for vote in approving(approval.votes)]
-    return any(payload != agreed[0] for payload in agreed)
+    return not all(same(payload, agreed[0]) for payload in agreed)
 
 
 def voted(approval: Approval) -> frozenset[str]:

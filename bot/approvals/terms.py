@@ -1,5 +1,6 @@
 """Who has to agree, frozen when a question is asked, and what votes amount to; pure."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -156,7 +157,12 @@ def newest(votes: Iterable[Vote]) -> Mapping[str, Vote]:
 def in_favour(votes: Iterable[Vote], payload: dict[str, JsonValue] | None) -> tuple[Vote, ...]:
     """The votes that count and approve with exactly this payload: others are counted apart."""
     found = approving(votes)
-    return tuple(vote for vote in found if vote.payload == payload)
+    return tuple(vote for vote in found if same(vote.payload, payload))
+
+
+def same(one: JsonValue, other: JsonValue) -> bool:
+    """Whether two people entered the same: 1 is not True, though Python says so."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def approving(votes: Iterable[Vote]) -> tuple[Vote, ...]:

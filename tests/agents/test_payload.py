@@ -57,6 +57,8 @@ MOMENT = {"type": "string", "format": "date-time"}
 TEXT = {"type": "string", "minLength": 1}
 NUMBER = {"type": "number"}
 FLAG = {"type": "boolean"}
+OPEN = {"type": "object", "additionalProperties": True}
+UNWRITABLE = "must have only numbers and characters that can be written down"
 LIST = {"type": "array", "minItems": 1}
 
 
@@ -193,6 +195,8 @@ def test_what_cannot_be_asked_for(payload: Any):
         pytest.param({"type": "string"}, "", "", id="no text where that is allowed"),
         pytest.param({"type": "array", "items": INT}, ["1", 2], [1, 2], id="a list"),
         pytest.param({}, [1, "x"], [1, "x"], id="anything"),
+        pytest.param({}, "1e999", "1e999", id="no number, so a text"),
+        pytest.param({}, '"\\ud800"', '"\\ud800"', id="no character, so as it was typed"),
         pytest.param(
             {"type": "array", "prefixItems": [INT, FLAG]}, ["1", "on"], [1, True], id="a pair"
         ),
@@ -311,6 +315,25 @@ def test_what_is_taken(schema: dict[str, Any], typed: Any, value: Any):
 def test_what_is_refused(schema: dict[str, Any], typed: Any, sentence: str):
     """What does not fit is refused with one plain sentence."""
     assert sentence_of(schema, typed) == sentence
+
+
+@pytest.mark.parametrize(
+    ("schema", "typed"),
+    [
+        pytest.param({}, float("inf"), id="infinity"),
+        pytest.param({}, [{"a": float("nan")}], id="in a list, what is no number"),
+        pytest.param({}, "\ud800", id="half a character"),
+        pytest.param(OPEN, '{"a": {"b": 1e999}}', id="infinity in an object"),
+        pytest.param(OPEN, '{"a": "\\ud83d"}', id="half a character in an object"),
+        pytest.param(OPEN, '{"\\ud83d": 1}', id="half a character in a key"),
+    ],
+)
+def test_what_cannot_be_written_down(schema: dict[str, Any], typed: Any):
+    """Where anything goes, what would be another value once it is stored is refused as well."""
+    form = {"type": "object", "properties": {"it": schema}, "required": ["it"]}
+    with pytest.raises(PayloadError) as caught:
+        check(form, {"it": typed})
+    assert [*caught.value.problems.values()] == [UNWRITABLE]
 
 
 @pytest.mark.parametrize(

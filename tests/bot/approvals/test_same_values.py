@@ -2,10 +2,10 @@
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, Field, create_model
 
 from agents.runtime.payload import schema_of
 from bot.approvals.decision import Outcome, weigh
@@ -15,6 +15,7 @@ from tests.bot.approvals.samples import ASKED, approval, click
 
 TWO = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
 Letters = Literal["a", "b", "c"]
+Colleague = Annotated[str, Field(json_schema_extra={"format": "person"})]
 
 
 class Order(BaseModel):
@@ -39,6 +40,11 @@ SAME: list[Any] = [
     pytest.param(form(list[Letters]), ["a", "b"], ["b", "a"], id="choices in another order"),
     pytest.param(form(set[Letters]), ["c", "a"], ["a", "c"], id="a set of choices"),
     pytest.param(form(list[Letters] | None, None), ["a", "b"], ["b", "a"], id="choices or nothing"),
+    pytest.param(form(list[Letters | None]), ["a", "b"], ["b", "a"], id="choices, or null"),
+    pytest.param(form(list[Colleague]), ["UANN", "UBOB"], ["UBOB", "UANN"], id="people"),
+    pytest.param(form(list[Colleague | None]), ["UA", "UB"], ["UB", "UA"], id="people, or null"),
+    pytest.param(form(list[bool]), [True, False], [False, True], id="yes and no"),
+    pytest.param(form(Any), "1", "1.0", id="a number in what may be anything"),
     pytest.param(form(set[str]), "a\nb", "b\na", id="a set of texts"),
     pytest.param(form(set[Decimal]), '["1.0", "2"]', '["2", "1"]', id="a set of decimals"),
     pytest.param(form(str | None, None), None, "", id="nothing, and an empty text"),
@@ -58,6 +64,13 @@ OTHER: list[Any] = [
     pytest.param(form(list[Letters]), ["a", "b"], ["a", "c"], id="other choices"),
     pytest.param(form(list[Letters]), ["a"], ["a", "b"], id="one choice more"),
     pytest.param(form(list[str]), "a\nb", "b\na", id="a list has an order"),
+    pytest.param(form(bool | int), True, 1, id="yes and one"),
+    pytest.param(form(bool | int), 0, False, id="zero and no"),
+    pytest.param(form(Literal[True, 1, 2]), True, 1, id="choices that Python takes for the same"),
+    pytest.param(form(Any), "true", "1", id="anything"),
+    pytest.param(form(list[Any]), "[1, [true]]", "[1, [1]]", id="in a list of anything"),
+    pytest.param(form(dict[str, Any]), '{"a": 0}', '{"a": false}', id="in an object of anything"),
+    pytest.param(form(list[Colleague]), ["UANN"], ["UBOB"], id="other people"),
     pytest.param(form(tuple[Letters, Letters]), ["a", "b"], ["b", "a"], id="so has a pair"),
     pytest.param(form(str | None, None), None, "x", id="nothing, and something"),
     pytest.param(form(str), "a b", "ab", id="a blank inside"),
