@@ -1,10 +1,10 @@
 """Pure: what a function does, as far as its code tells, so that a changed build is noticed.
 
 What a body asks people for is known only while it asks. Whether it may ask for something else by
-now is told by its code and what that names: functions, pydantic models and plain values of its own
-package. What each process makes for itself, such as the time of its start, makes its build another
-one. A body of another build is let ask once more, and nobody is asked anew where it asks for the
-same.
+now is told by its code and by what that names: functions, pydantic models and plain values of its
+own package. Values that each process makes for itself, such as the time it started, give each
+process a build of its own. A body of another build may ask once more, and nobody is asked anew if
+it asks for the same.
 """
 
 import contextlib
@@ -17,6 +17,8 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel
+
+from agents.runtime.declarations import unwrapped
 
 ASKS = "request_confirmation"
 """The name by which a body asks: a method of ToolContext."""
@@ -43,7 +45,7 @@ NO_BUILD = Build("", asks=False)
 
 def build_of(func: Callable[..., Any]) -> Build:
     """The build of a function of any kind, with what it names in its own package, as it is now."""
-    inner = _unwrapped(func)
+    inner = unwrapped(func)
     walk = _Walk(_package(inner))
     walk.visit(func)
     if not isinstance(inner, (FunctionType, MethodType)):
@@ -157,12 +159,6 @@ def _form(model: type[BaseModel]) -> str:
         return json.dumps(model.model_json_schema(), sort_keys=True, default=str)
     except (ValueError, TypeError, RuntimeError, NameError, AttributeError):
         return model.__qualname__
-
-
-def _unwrapped(func: Callable[..., Any]) -> Callable[..., Any]:
-    while isinstance(func, functools.partial):
-        func = cast("functools.partial[Any]", func).func
-    return func
 
 
 def _package(value: object) -> str:

@@ -133,7 +133,7 @@ def parameters_of(
     return given, context
 
 
-def _plain(func: Callable[..., Any]) -> Callable[..., Any]:
+def unwrapped(func: Callable[..., Any]) -> Callable[..., Any]:
     """The function behind partials."""
     while isinstance(func, functools.partial):
         func = cast("functools.partial[Any]", func).func
@@ -141,12 +141,12 @@ def _plain(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _name(func: Callable[..., Any]) -> str:
-    plain = _plain(func)
+    plain = unwrapped(func)
     return getattr(plain, "__name__", None) or type(plain).__name__
 
 
 def _docstring(func: Callable[..., Any]) -> str:
-    plain = _plain(func)
+    plain = unwrapped(func)
     if inspect.isroutine(plain):
         return inspect.getdoc(plain) or ""
     kind = type(plain)
@@ -181,7 +181,7 @@ def _filled_in(func: Callable[..., Any], *, tool: str) -> dict[str, inspect.Para
 
 def _refuse_unbound(func: Callable[..., Any], *, tool: str) -> None:
     """Refuse a method of no object; a function may have a parameter called self."""
-    *_, kind, method = ("", "", *getattr(_plain(func), "__qualname__", "").split("."))
+    *_, kind, method = ("", "", *getattr(unwrapped(func), "__qualname__", "").split("."))
     if kind not in ("", "<locals>"):
         raise DeclarationError(f"{tool}: {kind}.{method} is not bound: give {kind}(...).{method}")
 
@@ -194,7 +194,7 @@ def _annotations(
     lenient: bool = False,
 ) -> dict[str, Any]:
     """The annotations with the names in them looked up; Any where there is none."""
-    plain = _plain(func)
+    plain = unwrapped(func)
     body = inspect.unwrap(plain if inspect.isroutine(plain) else type(plain).__call__)
     names = getattr(inspect.unwrap(getattr(body, "__func__", body)), "__globals__", {})
     found: dict[str, Any] = {}
