@@ -110,13 +110,12 @@ class Approval(Frozen):
     `requester` wrote what its turn answers, those `behind` asked for the same before and got no
     answer they could use. `run` is the invocation that asks, `turn` the delivery of the message
     that it began with. `args` are the arguments as they will run, `precondition` is what the call
-    depends on besides them.
-    Times are milliseconds of the store's clock, None means never. `order` names the arguments as
-    the function has them, and what is inside them by paths such as `order.price`; `form` the fields
-    of the payload as they were declared. `nonce` is on the card's buttons. `payload` has the
-    question's initial values, and once approved the agreed ones. `hidden` are the channels whose
-    card does not show what it is about. `notice` is the post of the line in the requester's thread.
-    `why` narrows a status: `withdrawn`, `superseded`, `nobody`.
+    depends on besides them. Times are milliseconds of the store's clock, None means never. `order`
+    names the arguments as the function has them, and what is inside them by paths such as
+    `order.price`; `form` the fields of the payload as they were declared. `nonce` is on the card's
+    buttons. `payload` has the question's initial values, and once approved the agreed ones.
+    `hidden` are the channels whose card does not show what it is about. `notice` is the post of the
+    line in the requester's thread. `why` narrows a status: `withdrawn`, `superseded`, `nobody`.
 
     `reminded` and `escalated` count the `reminders` and `escalations` that were made. `run_for` is
     how long an approved call may wait for its start, in milliseconds. `defaults` are arguments that
