@@ -32,6 +32,10 @@ WRONG_SETTINGS = 78
 """Exit status, as sysexits.h has it: somebody must change the configuration."""
 UNAVAILABLE = 69
 """Exit status: something outside does not answer; trying again may help."""
+NOBODY_READS = 141
+"""Exit status, as shells have it: whoever read what is printed, such as `head`, has enough."""
+STOPPED = 130
+"""Exit status, as shells have it: somebody pressed Ctrl-C."""
 LAST_WORD = 1.0
 """Seconds for what still runs when all else has ended."""
 OPEN = """\
@@ -44,13 +48,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 0 when all went well."""
     given = parser().parse_args(arguments)
     try:
-        return asyncio.run(given.run(given) if "run" in given else given.command())
+        status = asyncio.run(given.run(given) if "run" in given else given.command())
+        sys.stdout.flush()
     except SettingsError as error:
         print(error, file=sys.stderr)
         return WRONG_SETTINGS
     except BotError as error:
         print(error, file=sys.stderr)
         return UNAVAILABLE
+    except BrokenPipeError:
+        # What is printed and not read yet would be tried once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return NOBODY_READS
+    except KeyboardInterrupt:
+        return STOPPED
+    return status
 
 
 def parser() -> argparse.ArgumentParser:

@@ -229,11 +229,12 @@ async def cancelled(desk: Desk, given: argparse.Namespace) -> int:
 
 async def exported(desk: Desk, _given: argparse.Namespace) -> int:
     """Every entry of every session, then the anchors."""
-    sessions = await desk.index.lists.audited()
+    sessions, made = await desk.index.lists.audited(), await desk.index.lists.anchors()
     async for line in anchors.exported(desk.slot, sessions):
         print(line)
-    for anchor in await desk.index.lists.anchors():
+    for anchor in made:
         print(anchor)
+    _none([*sessions, *made])
     return 0
 
 
@@ -318,7 +319,8 @@ def _moment(seconds: float) -> str:
 async def _dead(desk: Desk, given: argparse.Namespace) -> SessionKey | None:
     found = [key for key, _ in await desk.index.dead() if str(key) == given.session]
     if not found:
-        print("No turn was given up there; `dead list` names the sessions.")
+        told = "No turn was given up there; `dead list` names the sessions."
+        print(told, file=sys.stderr)
     return found[0] if found else None
 
 
@@ -353,5 +355,6 @@ async def _ruled(desk: Desk, given: argparse.Namespace, ruling: Ruling) -> int:
 async def _found(desk: Desk, given: argparse.Namespace) -> Approval | None:
     approval = await desk.board.find(given.number)
     if approval is None:
-        print("There is no such approval; `approvals list` names the newest ones.")
+        told = "There is no such approval; `approvals list` names the newest ones."
+        print(told, file=sys.stderr)
     return approval

@@ -28,6 +28,10 @@ class Finding:
     session: str
     problem: str
 
+    def __str__(self) -> str:
+        where = f"line {self.line}: " if self.line else ""
+        return f"{where}{self.problem}{self.session and f' ({self.session})'}"
+
 
 @dataclass(slots=True)
 class Verdict:
@@ -149,6 +153,11 @@ def _missing(
             yield Finding(0, session, "the noted head is missing")
 
 
+def _plain(text: str) -> str:
+    """A text out of a file with nothing in it that a terminal obeys or hides."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 def main(arguments: list[str]) -> int:
     """Verify the files named, against the roots named.
 
@@ -156,18 +165,19 @@ def main(arguments: list[str]) -> int:
     """
     roots = [each for each in arguments if len(each) == 64 and not Path(each).exists()]
     paths = [each for each in arguments if each not in roots]
-    try:
-        texts = [Path(path).read_text("utf-8-sig") for path in paths]
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        print(f"A file cannot be read: {why}.")
-        return 2
-    lines = [line for text in texts for line in text.splitlines()]
+    lines: list[str] = []
+    for path in paths:
+        try:
+            lines += Path(path).read_text("utf-8-sig").splitlines()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            print(f"{_plain(path)} cannot be read: {why}.")
+            return 2
     verdict = verify(lines, roots=roots, now=time.time() * 1000)
     for finding in verdict.findings:
-        print(f"line {finding.line}: {finding.problem} ({finding.session})")
+        print(_plain(str(finding)))
     for session, head in sorted(verdict.heads.items()):
-        print(f"{session} {head}")
+        print(_plain(f"{session} {head}"))
     print(_summary(lines, verdict))
     if verdict.findings:
         return 1

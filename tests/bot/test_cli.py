@@ -1,10 +1,16 @@
 """The commands: what they print, and the status they end with."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from bot.cli import main
+from bot.cli import NOBODY_READS, STOPPED, main
+
+ROOT = Path(__file__).parents[2]
 
 COMPLETE = {
     "SLACK_BOT_TOKEN": "xoxb-1",
@@ -112,6 +118,34 @@ def test_a_setting_that_is_wrong(complete, monkeypatch, capsys):
     monkeypatch.setenv("PORT", "many")
     assert main(["release"]) == 78
     assert capsys.readouterr().err.startswith("PORT is wrong")
+
+
+@pytest.mark.parametrize("command", ["manifest", "doctor"])
+def test_whoever_reads_has_enough(complete, command: str):
+    """A command whose reader has gone ends as one that was piped into `head`, without a word."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-m", "bot", command],
+            stdout=writer,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=False,
+        )
+    finally:
+        os.close(writer)
+    assert (ended.returncode, ended.stderr) == (NOBODY_READS, b"")
+
+
+def test_a_command_that_is_stopped(complete, monkeypatch):
+    """Ctrl-C ends a command with a status of its own, and no traceback."""
+
+    def pressed(_settings: object) -> dict[str, str]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bot.cli.manifest", pressed)
+    assert main(["manifest"]) == STOPPED
 
 
 def test_a_console_without_slack(complete, store_server, free_port, monkeypatch, capsys):

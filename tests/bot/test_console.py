@@ -73,14 +73,35 @@ async def kept(slot: RedisSlot) -> Approval:
     return Approval.from_record(view.approvals["3-0"])
 
 
-@pytest.mark.parametrize("what", ["approvals", "dead"])
+@pytest.mark.parametrize("what", ["approvals list", "dead list", "audit export"])
 async def test_an_empty_list_says_that_it_is_one(store_url: str, monkeypatch, capsys, what: str):
     """Whoever looks sees that there is none; what a script reads stays empty."""
     monkeypatch.setenv("REDIS_URL", store_url)
     monkeypatch.setenv("COUNTERSIGN_KEY_PREFIX", f"{uuid.uuid4().hex}:")
-    given = parser().parse_args([what, "list"])
+    given = parser().parse_args(what.split())
     assert await given.run(given) == 0
     assert capsys.readouterr() == ("", "There is none.\n")
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        pytest.param("approvals show nosuch", "no such approval", id="shown"),
+        pytest.param("approvals decide nosuch approve", "no such approval", id="decided"),
+        pytest.param("approvals cancel nosuch", "no such approval", id="cancelled"),
+        pytest.param("audit show nosuch", "no such approval", id="its record"),
+        pytest.param("dead show nosuch", "No turn was given up there", id="a session"),
+        pytest.param("dead retry nosuch 3", "No turn was given up there", id="tried again"),
+    ],
+)
+async def test_what_is_not_there_is_said_beside_what_a_script_reads(
+    desk, capsys, what: str, told: str
+):
+    """A wrong number ends with 1, prints nothing, and says where the right ones are listed."""
+    given = parser().parse_args(what.split())
+    assert await given.run(given) == 1
+    out, said = capsys.readouterr()
+    assert (out, told in said, " list` names " in said) == ("", True, True)
 
 
 async def test_listed_and_shown(desk, typed: Typed):

@@ -14,7 +14,7 @@ from agents.runtime.slot.port import Commit
 from bot.approvals import audit
 from bot.approvals import verify as verifier
 from bot.approvals.decide import decide, settle
-from bot.approvals.verify import link, main, root, verify
+from bot.approvals.verify import Finding, link, main, root, verify
 from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, approval, click
 
@@ -296,7 +296,7 @@ def test_a_file_that_is_no_export(content, tmp_path):
     )
     assert (ran.returncode in (1, 2), ran.stderr) == (True, "")
     problem, *summary = ran.stdout.splitlines()
-    assert problem.startswith(("line 1: ", "A file cannot be read: "))
+    assert problem.startswith("line 1: ") or " cannot be read: " in problem
     assert len(summary) == ran.returncode % 2
 
 
@@ -323,4 +323,29 @@ def test_what_was_verified_is_told(tmp_path, capsys, lines, status: int, told: s
 def test_a_file_that_is_not_there(tmp_path, capsys):
     """A file that cannot be read is said, and told apart from one that was changed."""
     assert main([str(tmp_path / "nosuch")]) == 2
-    assert capsys.readouterr().out == "A file cannot be read: No such file or directory.\n"
+    told = f"{tmp_path}/nosuch cannot be read: No such file or directory.\n"
+    assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    ("finding", "told"),
+    [
+        pytest.param(Finding(3, "a", "it was changed"), "line 3: it was changed (a)", id="a line"),
+        pytest.param(
+            Finding(3, "", "this is not an entry"), "line 3: this is not an entry", id="?"
+        ),
+        pytest.param(Finding(0, "a", "it is missing"), "it is missing (a)", id="cut off"),
+    ],
+)
+def test_what_is_wrong_is_said_with_where(finding: Finding, told: str):
+    """A line has its number and its session; what is missing has no line."""
+    assert str(finding) == told
+
+
+def test_an_export_commands_no_terminal(tmp_path, capsys):
+    """A file may come from anybody: what a terminal would obey or hide is spelled."""
+    entry = {"type": "approval.opened"}
+    line = {"session": "a\x1b[2J\u202e", "entry": entry, "prev": "", "hash": link("", entry)}
+    (tmp_path / "export").write_text(json.dumps(line, sort_keys=True))
+    assert main([str(tmp_path / "export")]) == 0
+    assert "a\\x1b[2J\\u202e " in capsys.readouterr().out
