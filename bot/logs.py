@@ -27,6 +27,7 @@ Event = Literal[
     "turn.given_up",
     "tool.started",
     "tool.finished",
+    "tool.slow",
     "tool.failed",
     "tool.unknown",
     "tool.missing",

@@ -46,6 +46,8 @@ TRIES = 3
 """How often a turn is taken up again after its store was lost, before it waits a whole lease."""
 GIVE_UP = 6
 """The failures at one event after which a turn is given up."""
+LONG = 120.0
+"""Seconds after which a turn takes up no place any more, as one whose tool never ends."""
 AWAY = 300.0
 """Seconds for which what is put to an agent that this process lacks is left to those that have it,
 as while one release takes over from another, or is taken back."""
@@ -152,6 +154,7 @@ class Worker:
         self._run_config = run_config
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
+        self._begun: dict[SessionKey, float] = {}
         self._failures, self._passing, self._pauses = Tries(), Tries(), Pauses()
         self._met = Tries()
         self._strange = Tries()
@@ -171,9 +174,10 @@ class Worker:
 
     async def _claim(self, stop: "asyncio.Task[object]") -> None:
         """Take what is due and fits, or wait until something ends, is due, or all stops."""
-        room = self._concurrency - len(self._turns)
+        room = self._concurrency - self._places()
         if room <= 0:
-            await asyncio.wait({*self._turns.values(), stop}, return_when=asyncio.FIRST_COMPLETED)
+            ends = {*self._turns.values(), stop}
+            await asyncio.wait(ends, timeout=1, return_when=asyncio.FIRST_COMPLETED)
             return
         try:
             claims = await self._index.claim(room, lease=self._lease)
@@ -184,6 +188,11 @@ class Worker:
         except StoreUnavailable as raised:
             logs.warning("store.unavailable", error=raised)
             await asyncio.wait({stop}, timeout=1)
+
+    def _places(self) -> int:
+        """How many of the turns in hand leave no place to another one."""
+        long_ago = time.monotonic() - LONG
+        return sum(begun > long_ago for begun in self._begun.values())
 
     async def _idle(self, stop: "asyncio.Task[object]") -> None:
         """Wait for the doorbell, a second at most."""
@@ -202,11 +211,11 @@ class Worker:
     def _start(self, key: SessionKey) -> None:
         # Not in a TaskGroup: a turn that fails must not stop the others.
         task = asyncio.create_task(self._work(self._claims.pop(key)))
-        self._turns[key] = task
+        self._turns[key], self._begun[key] = task, time.monotonic()
         task.add_done_callback(lambda _: self._ended(key))
 
     def _ended(self, key: SessionKey) -> None:
-        del self._turns[key]
+        del self._turns[key], self._begun[key]
         if key in self._claims:
             self._start(key)
 

@@ -21,7 +21,7 @@ from agents.runtime.differences import differences
 from agents.runtime.digest import bare
 from agents.runtime.errors import SessionConflict, StoreUnavailable, TurnFailed, Unsettled
 from agents.runtime.events import EventActions
-from agents.runtime.foreign import contained, ours
+from agents.runtime.foreign import contained, ours, watched
 from agents.runtime.functions import called
 from agents.runtime.held import Held, Leave
 from agents.runtime.hooks import Hooks
@@ -46,6 +46,8 @@ thread goes on until its process is killed: 15 seconds after it gave its session
 """
 ABSENT_AGAIN = 10.0
 """Seconds until a call whose tool is not here is looked at again; longer each time."""
+SLOW = 60.0
+"""Seconds after which the log names a tool whose body has not ended: it may never do so."""
 AT_ONCE = 16
 """Calls of a batch that run at once, so that one batch leaves threads for the other sessions."""
 Response = dict[str, JsonValue]
@@ -404,8 +406,9 @@ class Calling:
         self.ran = self.questions.ended = True
         told, begun = {"tool": tool.name, "call": self.call.id}, time.monotonic()
         log.info("tool.started", extra=told)
+        tell = functools.partial(log.warning, "tool.slow", extra=told)
         try:
-            with contained():
+            with contained(), watched(tell, after=SLOW):
                 value = await tool.run_async(args=bound, tool_context=context)
         except Exception as error:  # noqa: BLE001 - a body may fail in any way, the model hears it
             self._forget()

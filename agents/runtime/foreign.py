@@ -7,7 +7,7 @@ failure is not counted as theirs.
 
 import asyncio
 import inspect
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -33,6 +33,16 @@ class contained:  # noqa: N801 - a context manager reads like a word
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             return
         raise RuntimeError(named(error)) from error
+
+
+@contextmanager
+def watched(tell: Callable[[], None], *, after: float) -> Generator[None]:
+    """Tell once, if what goes on inside is still going on after so many seconds."""
+    timer = asyncio.get_running_loop().call_later(after, tell)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from agents import (
     ToolContext,
     ToolError,
 )
+from agents.runtime import calling
 from agents.runtime.calling import AT_ONCE
 from agents.runtime.errors import TurnFailed
 from agents.runtime.slot.memory import MemorySlot
@@ -387,6 +388,22 @@ async def test_calls_and_answers_are_logged_without_what_is_in_them(caplog):
     assert all(line.took_s >= 0 for line in lines if hasattr(line, "took_s"))
     told = " ".join(str(vars(line)) for line in lines)
     assert not any(secret in told for secret in ("271828", "31415", "no money", "Secret"))
+
+
+@pytest.mark.parametrize("after", [0.0, 60.0], ids=["slow", "as usual"])
+async def test_a_body_that_does_not_end_is_named_in_the_log(monkeypatch, caplog, after: float):
+    """Once, while it is still under way: nobody else would know which tool it is."""
+    monkeypatch.setattr(calling, "SLOW", after)
+
+    async def wait() -> str:
+        """Wait."""
+        for _ in range(9):
+            await asyncio.sleep(0)
+        return "done"
+
+    await (await desk(wait, replies=[call("wait"), "Well."])).say()
+    told = [(each.msg, each.tool) for each in caplog.records if each.levelname == "WARNING"]
+    assert told == [("tool.slow", "wait")] * (after == 0)
 
 
 async def test_a_tool_may_say_that_it_escalates():

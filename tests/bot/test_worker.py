@@ -37,6 +37,28 @@ from tests.bot.river import TEAM, River
 from tests.trips import trips
 
 
+async def test_a_turn_that_does_not_end_takes_nobodys_place(river: River, monkeypatch):
+    """With room for one session, others are answered behind a tool that never ends."""
+    monkeypatch.setattr(worker_module, "LONG", 0.3)
+    hanging, hung, over = await river.beside(), asyncio.Event(), asyncio.Event()
+
+    async def hang() -> str:
+        """Hang."""
+        hung.set()
+        await over.wait()
+        return "at last"
+
+    model = ScriptedModel([call("hang"), "hello", "done"])
+    async with river.worker(model, tools=[hang], concurrency=1):
+        await hanging.ask()
+        await hung.wait()
+        await river.ask()
+        await river.hears("hello")
+        assert hanging.said() == []
+        over.set()
+        await hanging.hears("done")
+
+
 async def test_messages_are_answered_in_order(river: River):
     """Three messages at once bring three answers, in the order of the messages."""
     for text in ("one", "two", "three"):
