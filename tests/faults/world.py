@@ -29,6 +29,8 @@ PATIENCE = 8.0
 LOOK = 0.1
 LOOKS = int(PATIENCE / LOOK)
 """Seconds between two looks, which last longer where the machine is busy; so many are patience."""
+LONGEST = 4 * PATIENCE
+"""Seconds without any progress that are too many on any machine."""
 PARTS = ("events", "state", "approvals", "posts", "audit")
 
 
@@ -73,9 +75,9 @@ class World:
         stage = self._stage
         await stage.until(lambda: not stage.busy(), 2 * PATIENCE)
         stage.proxy.become("")
-        calm, looks, before = 0, 0, ""
+        calm, looks, moved, before = 0, 0, time.monotonic(), ""
         for _ in range(8 * LOOKS):
-            if calm == 2 or looks == LOOKS:
+            if calm == 2 or looks == LOOKS or time.monotonic() - moved > LONGEST:
                 break
             await asyncio.sleep(LOOK)
             try:
@@ -85,8 +87,9 @@ class World:
             calm = 0 if self._restless else calm + 1
             if stage.fell:
                 raise stage.fell[0]
-            looks = looks + 1 if progress == before else 0
-            before = progress
+            looks += 1
+            if progress != before:
+                looks, moved, before = 0, time.monotonic(), progress
         if self._restless:
             for name in PROCESSES:
                 stage.signal(name, signal.SIGUSR1)
