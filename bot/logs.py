@@ -50,6 +50,7 @@ Event = Literal[
     "store.unsafe",
     "store.safe",
     "store.emptied",
+    "store.full",
     "slack.request_refused",
     "slack.request_failed",
     "slack.rate_limited",

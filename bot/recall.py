@@ -25,16 +25,21 @@ AGAIN = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a store keeps what it is given: `unsaved`, it may lose that; `faults` are sentences."""
+    """How a store keeps what it is given: `unsaved`, it may lose that; `faults` are sentences.
+
+    One that is `full` has room left only to finish what people have begun.
+    """
 
     unsaved: bool = False
+    full: bool = False
     faults: frozenset[str] = field(default_factory=frozenset[str])
 
 
 class Recall:
     """Looks at the store now and then: `await recall.look()` at the start, then `run(stopping)`.
 
-    `unsaved` is whether the store may lose what it is given. `tell` says to people that it was
+    `unsaved` is whether the store may lose what it is given, `full` whether no conversation may
+    begin: then what is under way can still be decided and ended. `tell` says to people that it was
     emptied, at a moment of its clock (ms), and returns whether it is said.
     """
 
@@ -46,7 +51,7 @@ class Recall:
         tell: Callable[[int], Awaitable[bool]] | None = None,
     ) -> None:
         """Know nothing yet; `standing` asks the store how it keeps what it is given."""
-        self.unsaved = False
+        self.unsaved = self.full = False
         self._index = index
         self._ask = standing
         self._faults: frozenset[str] | None = None
@@ -57,6 +62,9 @@ class Recall:
         """See how the store is now. Raises StoreUnavailable."""
         standing = await self._ask()
         self.unsaved = standing.unsaved
+        if standing.full and not self.full:
+            logs.error("store.full", next="no conversation begins until there is room again")
+        self.full = standing.full
         self._note(standing.faults)
         marker = await self._mark()
         if marker.emptied and self._tell and await self._index.to_tell():

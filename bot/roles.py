@@ -231,6 +231,7 @@ def _departures(settings: Settings, desk: Desk) -> Departures:
     concerning = desk.index.lists.open_concerning
     return Departures(desk.index, concerning=concerning, roles=settings.approver_roles)
 
+        is_full=lambda: desk.recall.full,
 
 def _retractions(desk: Desk) -> Retractions:
     """What takes back what a deleted message asked for."""

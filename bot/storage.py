@@ -38,7 +38,8 @@ CONFIG = ("maxmemory-policy", "save", "appendfsync")
 NO_EVICTION = (
     "set maxmemory-policy to noeviction (on Heroku: heroku redis:maxmemory --policy noeviction)"
 )
-NEARLY_FULL = 0.8
+NEARLY_FULL, FULL = 0.8, 0.9
+"""The parts of a store's memory from which on that is told, and no conversation begins any more."""
 TOLD_FOR = 7 * 24 * 3600 * 1000
 """Milliseconds for which an emptied store is still reported."""
 
@@ -176,6 +177,12 @@ def _pressure(info: Mapping[str, Any], *, connections: int) -> Iterator[Finding]
         level = "warn" if clients + connections > most else "note"
         told = f"the store has {clients} of its {most} connections in use"
         yield Finding(level, f"{told}; this process opens {connections} at the most")
+
+
+def is_full(info: Mapping[str, Any]) -> bool:
+    """Whether so little memory is left that it has to be kept for what is under way."""
+    used, limit = info.get("used_memory", 0), info.get("maxmemory", 0)
+    return bool(limit) and used > limit * FULL
 
 
 def _waited(seconds: float, state: RetryCallState) -> None:
@@ -337,7 +344,11 @@ async def standing(client: Client, demands: Demands) -> Standing:
     wrong = [each for each in lasts if each.level != "note"]
     refused = any(each.level == "refuse" for each in wrong)
     forgetful = any(map(forgets, told.values()))
-    return Standing(forgetful or refused, frozenset(each.text for each in wrong))
+    return Standing(
+        unsaved=forgetful or refused,
+        full=any(map(is_full, told.values())),
+        faults=frozenset(each.text for each in wrong),
+    )
 
 
 def _skew(store_seconds: int) -> Iterator[Finding]:

@@ -2,13 +2,15 @@
 
 Slack may bring an answer in a thread before the mention that began the thread. So what is said in
 an unknown thread is set aside for as long as a mention may still come, and then follows it.
+
+While the store is nearly full, what would begin a conversation is not taken: Slack brings it again.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from agents import Agent, Entry, SessionKey, Slot
+from agents import Agent, Entry, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.policies import Route
 from bot.routing import GUIDE, Message, route
@@ -54,14 +56,19 @@ class Messages:
         agents: Sequence[Agent],
         team: str,
         bot_user: str,
+        is_full: Callable[[], bool],
     ) -> None:
-        """Keep the parts; `routes` are resolved, `team` and `bot_user` are ours."""
+        """Keep the parts; `routes` are resolved, `team` and `bot_user` are ours.
+
+        While the store `is_full`, only sessions that are there get messages.
+        """
         self._slot = slot
         self._doorbell = doorbell
         self._routes = routes
         self._agents = agents
         self._team = team
         self._bot_user = bot_user
+        self._is_full = is_full
 
     async def take(self, body: Mapping[str, Any]) -> None:
         """Store what an event means. Raises StoreUnavailable; then Slack should try again."""
@@ -105,12 +112,15 @@ class Messages:
         only_existing: bool = False,
         spoken: Sequence[Command] = (),
     ) -> Literal["queued", "duplicate", "missing"]:
+        is_full = self._is_full()
         taken = await self._slot.ingest(
             key,
             entry,
-            only_existing=only_existing,
+            only_existing=only_existing or is_full,
             index=(*self._doorbell.ring(key), *spoken),
         )
+        if is_full and taken == "missing" and not only_existing:
+            raise StoreUnavailable("the store is nearly full, so no conversation begins")
         if taken != "missing":
             event = "turn.ingested" if taken == "queued" else "turn.duplicate"
             logs.info(event, turn=entry.id, session=str(key))

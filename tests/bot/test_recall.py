@@ -201,6 +201,21 @@ async def test_a_store_that_is_set_up_otherwise_later_is_spoken_of_once(setting,
     assert caplog.records[0].fields["finding"].startswith("the store ")
 
 
+async def test_a_full_store_is_spoken_of_once(client: Client, caplog):
+    """One line when it becomes full, and again the next time."""
+    fills = iter([False, True, True, False, True])
+
+    async def standing() -> Standing:
+        return Standing(full=next(fills))
+
+    watch, found = Recall(Index(client), standing=standing), list[bool]()
+    for _ in range(5):
+        await watch.look()
+        found.append(watch.full)
+    assert found == [False, True, True, False, True]
+    assert [record.msg for record in caplog.records] == ["store.full"] * 2
+
+
 async def test_a_store_that_comes_back_is_looked_at_soon(store_url, monkeypatch):
     """While it does not answer, it is asked again and again, not only each half minute."""
     monkeypatch.setattr(recall, "LOOK", 0.5)

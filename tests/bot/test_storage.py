@@ -15,6 +15,7 @@ from bot.storage import (
     everywhere,
     findings,
     forgets,
+    is_full,
     is_in_cluster,
     look,
     told_by,
@@ -263,3 +264,12 @@ async def test_a_cluster_that_cannot_be_reached():
     with pytest.raises(StoreUnavailable, match="that its servers announce"):
         await wait_for_store(client, seconds=0.2)
     await client.aclose()
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "full"),
+    [(89, 100, False), (90, 100, False), (91, 100, True), (100, 100, True), (91, 0, False)],
+)
+def test_when_no_conversation_begins_any_more(used: int, limit: int, full: bool):
+    """A tenth of the memory is kept for what is under way; without a limit there is enough."""
+    assert is_full({"used_memory": used, "maxmemory": limit}) is full

@@ -1,6 +1,6 @@
 """The bot's side of Slack without worker and clock: it hears, stores, decides and answers."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -168,9 +168,17 @@ class Office:
 
 @asynccontextmanager
 async def open_office(
-    slack: LocalSlack, slot: Slot, *, socket: bool = False, ring: Ring | None = None
+    slack: LocalSlack,
+    slot: Slot,
+    *,
+    socket: bool = False,
+    ring: Ring | None = None,
+    is_full: Callable[[], bool] = lambda: False,
 ) -> AsyncGenerator[Office]:
-    """Open the bot's door for the workspace; `ring` makes a session due after a click."""
+    """Open the bot's door for the workspace; `ring` makes a session due after a click.
+
+    While the store `is_full`, no conversation begins.
+    """
     async with aiohttp.ClientSession() as session:
         client = web_client(slack.bot_token, api_url=slack.api_url, session=session)
         replies = Replies(client)
@@ -187,6 +195,7 @@ async def open_office(
             agents=AGENTS,
             team=identity.team,
             bot_user=identity.user,
+            is_full=is_full,
         )
         clicks = Clicks(
             slot=slot,

@@ -167,6 +167,31 @@ async def test_a_store_that_is_down_makes_slack_come_again(slack: LocalSlack) ->
         assert attempts == {0, 1, 2, 3}
 
 
+async def test_while_the_store_is_nearly_full_no_conversation_begins(slack: LocalSlack) -> None:
+    """What is under way gets its messages and clicks; others begin when there is room again."""
+    full: list[bool] = []
+    async with open_office(slack, MemorySlot(), is_full=lambda: bool(full)) as office:
+        record, card = await office.asked()
+        full.append(True)
+        refused = await slack.mention("ana", "general", "50 dollars")
+        assert {each.status for each in refused.deliveries} == {503}
+        thread, other = (
+            Thread(office.general, card["thread_ts"]),
+            Thread(office.general, refused.ts),
+        )
+        more = await slack.say("ben", "general", "make it 40", thread_ts=thread.ts)
+        clicked = await slack.click("max", card, "approve")
+        assert (more.status, clicked.status) == (200, 200)
+        view = await office.slot.read(office.key(thread), parts=("approvals",))
+        assert view is not None
+        assert view.approvals[record.id].status == "approved"
+        await slack.settled()
+        assert await office.slot.read(office.key(other)) is None
+        full.clear()
+        begun = await slack.mention("ana", "general", "50 dollars")
+        assert len(await office.inbox(Thread(office.general, begun.ts))) == 1
+
+
 async def test_a_click_while_the_store_is_down_shows_a_warning(slack: LocalSlack) -> None:
     """A click that decided nothing is not acknowledged: the person sees it and clicks again."""
     slot = MemorySlot()
