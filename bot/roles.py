@@ -5,6 +5,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -27,6 +28,7 @@ from bot.slack.anchor import DailyAnchor
 from bot.slack.clicks import Clicks
 from bot.slack.commands import Commands
 from bot.slack.departures import REMEMBERED, Departures
+from bot.slack.endings import Unanswered
 from bot.slack.groups import Groups
 from bot.slack.listeners import Listeners
 from bot.slack.messages import Messages
@@ -80,6 +82,11 @@ def _succession(settings: Settings, desk: Desk) -> Succession:
         key = SessionKey.parse(after.session)
         return (*desk.index.ring(key, behind=True), *listed(desk.index.lists, after))
 
+    async def shared(channel: str) -> bool:
+        with suppress(Unanswered):
+            await replies.shared(channel)
+        return replies.is_shared(channel)
+
     return Succession(
         settings.approvers,
         look_up=groups.able,
@@ -87,6 +94,7 @@ def _succession(settings: Settings, desk: Desk) -> Succession:
         follow=follow,
         inside=groups.inside,
         members=groups.members,
+        shared=shared,
     )
 
 
@@ -223,6 +231,7 @@ def _messages(desk: Desk) -> Messages:
         agents=desk.agents,
         team=desk.slack.identity.team,
         bot_user=desk.slack.identity.user,
+        is_full=lambda: desk.recall.full,
     )
 
 
@@ -231,7 +240,6 @@ def _departures(settings: Settings, desk: Desk) -> Departures:
     concerning = desk.index.lists.open_concerning
     return Departures(desk.index, concerning=concerning, roles=settings.approver_roles)
 
-        is_full=lambda: desk.recall.full,
 
 def _retractions(desk: Desk) -> Retractions:
     """What takes back what a deleted message asked for."""

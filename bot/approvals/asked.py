@@ -8,9 +8,10 @@ from pydantic import JsonValue
 from agents import ApprovalPolicy, Companions, Event, Question, Settle
 from bot.approvals import audit, posts
 from bot.approvals.kin import people_behind
-from bot.approvals.life import hastened, next_look, unasked
+from bot.approvals.life import hastened, next_look
 from bot.approvals.request import Approval, Escalation, Status, opened
 from bot.approvals.resolve import NoApprovers, Times, members, resolve, times
+from bot.approvals.rota import unasked
 from bot.approvals.scene import Gap, Plan, Scene, beginning, requester
 from bot.approvals.terms import Policy, is_person
 from bot.turns import Command

@@ -4,6 +4,7 @@ A channel that other companies see gets a card without details, and Slack may ta
 than its text. Neither can be told from the request itself.
 """
 
+from collections.abc import Sequence
 from functools import partial
 
 from agents import Decide, Slot
@@ -17,6 +18,12 @@ async def note(slot: Slot, approval: Approval, channel: str, *, hides: bool) -> 
     Returns the approval as it then stands. Nothing is written where that is known already.
     """
     return await amended(slot, approval, partial(_noted, channel=channel, hides=hides))
+
+
+def concealed(approval: Approval, channels: Sequence[str]) -> Approval | None:
+    """The approval when what is in these channels as well hides it from now on; None for none."""
+    changed = {"hidden": (*approval.hidden, *channels), "rev": approval.rev + 1}
+    return approval.model_copy(update=changed) if channels else None
 
 
 def _noted(approval: Approval, *, channel: str, hides: bool) -> Decide | None:

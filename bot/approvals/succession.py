@@ -12,29 +12,17 @@ from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals import posts
 from bot.approvals.decision import change
-from bot.approvals.life import (
-    closed,
-    escalated_by,
-    excluded,
-    hastened,
-    inherited,
-    introduced,
-    newcomers,
-    recounted,
-    rotated,
-    rotating,
-    unasked,
-)
+from bot.approvals.hidden import concealed
+from bot.approvals.left import Able, unmet
+from bot.approvals.life import closed, escalated_by, excluded, hastened, inherited, recounted
 from bot.approvals.pauses import pauses
 from bot.approvals.policy import Voter
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, against, late
+from bot.approvals.rota import introduced, newcomers, rotated, rotating, unasked
 from bot.approvals.seats import channels, seated
-from bot.approvals.terms import Policy, Quota, Vote, approving, in_favour, is_person, standing
-from bot.turns import Command, thread_of
-
-Able = Mapping[str, frozenset[str]]
-"""Who may decide now behind each name; behind a person's id it is that person, or nobody."""
+from bot.approvals.terms import approving, is_person
+from bot.turns import Command, Spot, thread_of
 
 LookUp = Callable[[Sequence[str], int], Awaitable[Able | None]]
 """Who may decide behind names, at most so many for each; None when nobody can say."""
@@ -44,6 +32,9 @@ Members = Callable[[str], Awaitable[tuple[str, ...] | None]]
 
 Inside = Callable[[str], Awaitable[frozenset[str] | None]]
 """Who is in a channel; None when nobody can say now."""
+
+Shared = Callable[[str], Awaitable[bool]]
+"""Whether people of other companies may be in a channel, as far as somebody says so."""
 
 Follow = Callable[[Approval], Sequence[Command]]
 """The index commands that go with a change: the session is due, and those asked now find it."""
@@ -72,12 +63,14 @@ class Succession:
         follow: Follow,
         inside: Inside | None = None,
         members: Members | None = None,
+        shared: Shared | None = None,
     ) -> None:
         """Keep the parts; `voter` says who somebody who approved is now.
 
         Without `inside` everybody is taken to see a card that is in a channel; without `members`
-        nobody to have joined a group or left it.
+        nobody to have joined a group or left it; without `shared` no channel to be of others too.
         """
+        self._shared = shared
         self._members = members
         self._inside = inside
         self._heirs = heirs
@@ -88,8 +81,9 @@ class Succession:
     async def look(self, slot: Slot, key: SessionKey, approval_id: str) -> bool:
         """Ask who is new or was not known; pass it on, or close it, where too few may decide.
 
-        Before that, approvals of people who lost the right are counted no more. After it, whoever
-        is asked and does not see the card where it is gets one in a DM.
+        Before that, approvals of people who lost the right are counted no more, and what other
+        companies see by now hides what it is about. After it, whoever is asked and does not see the
+        card where it is gets one in a DM.
 
         False when Slack does not say who may decide, and then nothing is done, or not who is in a
         channel, or when more may be left to do. Safe to repeat, by several processes at once: one
@@ -112,6 +106,7 @@ class Succession:
                 return False
             mended = introduced(approval, able) or rotated(approval, roster)
             mended = mended or recounted(approval, held)
+            mended = mended or await self.concealed(approval, view.places)
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
             inside = await self._seats(approval, view.places)
             gone = _gone(approval, able)
@@ -142,6 +137,15 @@ class Succession:
                 return None
             found[channel] = inside
         return found
+
+    async def concealed(self, approval: Approval, places: Mapping[str, str]) -> Approval | None:
+        """The approval when something of it is in a channel that others see by now; else None."""
+        if self._shared is None:
+            return None
+        posted = (approval.notice, *(copy.post for copy in approval.copies))
+        there = {Spot.parse(places.get(post, "")).channel for post in posted}
+        new = sorted(there - {"", *approval.hidden})
+        return concealed(approval, [channel for channel in new if await self._shared(channel)])
 
     async def _roster(self, approval: Approval) -> Mapping[str, tuple[str, ...]] | None:
         """The members of its groups, as `rotated` takes them: those who are new can decide.
@@ -226,38 +230,6 @@ def eased(approval: Approval, able: Able, *, now: int) -> Approval | None:
     if len(said) >= needed:
         changed |= {"status": "rejected", "decided_by": said[-1], "decided_at": now}
     return approval.model_copy(update=changed)
-
-
-def unmet(approval: Approval, able: Able) -> Sequence[int]:
-    """The numbers of the rules for which votes cast and people who may still vote are too few.
-
-    A vote is counted until it is known that its person has lost the right; whether all are good
-    enough to start on is looked at once more right before the call runs. Whoever voted otherwise,
-    and still may, can think again.
-    """
-    barred = excluded(approval)
-    alike = [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
-    found = (_short(approval.policy, votes, able, barred=barred) for votes in (*alike, ()))
-    return min(found, key=len)
-
-
-def _short(
-    policy: Policy, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]
-) -> Sequence[int]:
-    """The numbers of the rules that cannot be met with these votes, or those not together."""
-    numbers = [
-        number
-        for number, rule in enumerate(policy.demands)
-        if all(_possible(quota, votes, able, barred=barred) < quota.count for quota in rule)
-    ]
-    together = _possible(policy.together, votes, able, barred=barred)
-    return numbers or (policy.passed_on if together < policy.people else ())
-
-
-def _possible(quota: Quota, votes: Sequence[Vote], able: Able, *, barred: frozenset[str]) -> int:
-    """How many people could come to count for a quota, all with the same values."""
-    left = {person for name in quota.names for person in able.get(name, ())} - barred
-    return len(left) + standing(quota, [vote for vote in votes if vote.person not in left])
 
 
 def _gone(approval: Approval, able: Able) -> frozenset[str]:

@@ -51,7 +51,7 @@ UNTOLD = 60.0
 LULL = 600.0
 """Seconds without a look after which it is another time that Slack says nothing: no post waits so
 long to be tried again."""
-SHARED_REMEMBERED = 600.0
+SHARED_REMEMBERED = 60.0
 """Seconds until a channel is asked about again: it may be shared with somebody meanwhile."""
 QUICK = 1.2
 """Seconds for a call that a click waits for, since Slack waits three for our answer."""
@@ -207,6 +207,10 @@ class Replies:
         self._shared[channel] = (now, found)
         self._untold.pop(channel, None)
         return found
+
+    def is_shared(self, channel: str) -> bool:
+        """Whether Slack has said so of a channel when it last answered."""
+        return self._shared.get(channel, (0.0, False))[1]
 
     def _never_told(self, channel: str, ending: Retry | Uncertain | Refused) -> bool:
         """True where no answer is to be expected; raises Unanswered where one is."""

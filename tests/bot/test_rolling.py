@@ -10,8 +10,9 @@ from agents import Post, Record
 from agents.runtime.slot.codec import begun
 from agents.runtime.slot.port import Decide
 from bot.approvals import posts
-from bot.approvals.life import closed, introduced, prompted, voted
+from bot.approvals.life import closed, prompted, voted
 from bot.approvals.request import Approval, Copy, Escalation
+from bot.approvals.rota import introduced
 from bot.approvals.succession import succeeded
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.turns import thread_of

@@ -7,8 +7,11 @@ import pytest
 from agents import Slot
 from bot.approvals.decide import decide
 from bot.approvals.hidden import note
+from bot.approvals.policy import Person
+from bot.approvals.request import Copy
+from bot.approvals.succession import Succession
 from tests.bot.approvals.conftest import put, stored
-from tests.bot.approvals.samples import KEY, click
+from tests.bot.approvals.samples import KEY, approval, click
 
 
 @pytest.mark.parametrize(
@@ -85,3 +88,50 @@ async def test_what_is_decided_is_let_be(slot: Slot, act):
     decided = await stored(slot)
     assert await note(slot, asked, "C9", hides=True) == decided
     assert await stored(slot) == decided
+
+
+HERE, LINE = Copy(post="card:3-0:0", channel="CBOSS"), "asked:3-0"
+
+
+@pytest.mark.parametrize(
+    ("places", "before", "shared", "after"),
+    [
+        pytest.param({HERE.post: "CBOSS|1.1"}, (), {"CBOSS"}, ("CBOSS",), id="the card's"),
+        pytest.param({LINE: "C1|1.2"}, (), {"C1"}, ("C1",), id="the thread's"),
+        pytest.param(
+            {HERE.post: "CBOSS|1.1", LINE: "C1|1.2"},
+            ("CBOSS",),
+            {"C1", "CBOSS"},
+            ("CBOSS", "C1"),
+            id="the other one is known",
+        ),
+        pytest.param({HERE.post: "CBOSS|1.1"}, (), {"C7"}, (), id="another"),
+        pytest.param({HERE.post: "C7|1.1"}, (), {"CBOSS"}, (), id="where the card is not"),
+        pytest.param({HERE.post: "CBOSS|1.1"}, ("CBOSS",), {"CBOSS"}, ("CBOSS",), id="known"),
+        pytest.param({}, (), {"CBOSS"}, (), id="nothing is posted yet"),
+    ],
+)
+async def test_a_channel_that_others_see_by_now(places, before, shared: set[str], after):
+    """Only channels in which something of it stands are asked about, and those not known yet."""
+    looked: list[str] = []
+
+    async def is_shared(channel: str) -> bool:
+        looked.append(channel)
+        return channel in shared
+
+    clock = Succession((), look_up=able, voter=voter, follow=lambda _: (), shared=is_shared)
+    asked = approval(copies=(HERE,), notice=LINE, hidden=before)
+    found = await clock.concealed(asked, places)
+    assert (found or asked).hidden == after
+    assert (found or asked).rev == asked.rev + bool(found)
+    assert not {*before} & {*looked}
+
+
+async def able(names, _most):
+    """Everybody who is named may decide."""
+    return {name: frozenset({name}) for name in names}
+
+
+async def voter(person, _names):
+    """Everybody is who they are."""
+    return Person(id=person, team="T1")

@@ -6,10 +6,11 @@ from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import policy as rules
 from bot.approvals.board import concerned
 from bot.approvals.decision import change
-from bot.approvals.life import newcomers, prompted, rotated
+from bot.approvals.life import prompted
 from bot.approvals.policy import Person
 from bot.approvals.posts import kind_of
 from bot.approvals.request import Approval, Copy, Escalation
+from bot.approvals.rota import newcomers, rotated
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Quota
 from bot.slack.blocks.line import waited_for

@@ -8,11 +8,12 @@ import pytest
 
 from agents import ApprovalPolicy, Slot
 from bot.approvals.decide import decide
+from bot.approvals.left import unmet
 from bot.approvals.life import prompted, voted
 from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Copy, Escalation, tally
 from bot.approvals.resolve import Defaults, unsettled
-from bot.approvals.succession import Succession, succeeded, unmet
+from bot.approvals.succession import Succession, succeeded
 from bot.approvals.terms import Policy, Quota, Vote
 from bot.approvals.wording import demands
 from tests.bot.approvals.conftest import put, stored

@@ -3,8 +3,9 @@
 import pytest
 
 from agents.runtime.slot.redis import RedisSlot, connect
-from bot.approvals.life import introduced, prompted, unasked
+from bot.approvals.life import prompted
 from bot.approvals.request import Approval, Copy, Escalation
+from bot.approvals.rota import introduced, unasked
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Quota
 from bot.clock import close_due, pass_on_due
