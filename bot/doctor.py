@@ -3,6 +3,7 @@
 Each part is asked separately, so that one fault hides no other.
 """
 
+import os
 import time
 from collections.abc import (
     AsyncIterator,
@@ -14,6 +15,7 @@ from collections.abc import (
 )
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -122,10 +124,19 @@ def _complaint(require: Callable[[Settings], None], settings: Settings) -> str:
     return ""
 
 
+def _embedded(folder: Path) -> Finding:
+    """Whether the embedded store has a folder to write in, or can make it."""
+    there = next((each for each in (folder, *folder.parents) if each.exists()), folder)
+    if there.is_dir() and os.access(there, os.W_OK):
+        return Finding("ok", "store", f"Embedded, in the folder {folder}.")
+    told = f"COUNTERSIGN_DATA_DIR: {folder} cannot be a folder to write in."
+    return Finding("wrong", "store", told)
+
+
 async def _store(settings: Settings, parts: Parts) -> AsyncIterator[Finding]:
     """Whether the store answers, keeps what it is given, and has room."""
     if settings.redis_url is None:
-        yield Finding("ok", "store", f"Embedded, in the folder {settings.data_dir}.")
+        yield _embedded(settings.data_dir)
         return
     try:
         found = await parts.store(settings, wait=WAIT)

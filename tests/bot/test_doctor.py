@@ -73,6 +73,13 @@ async def test_all_is_well(settings: Settings):
         ),
         pytest.param("store", {"redis_url": None}, "ok", "Embedded", id="the embedded store"),
         pytest.param(
+            "store",
+            {"redis_url": None, "data_dir": f"{__file__}/data"},
+            "wrong",
+            "COUNTERSIGN_DATA_DIR",
+            id="no folder for it",
+        ),
+        pytest.param(
             "slack", {"slack_bot_token": "xoxb-another"}, "wrong", "invalid_auth", id="a token"
         ),
         pytest.param(
