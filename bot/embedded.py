@@ -27,6 +27,8 @@ START_TIMEOUT = 30.0
 """Seconds: a long append-only file takes a while to read."""
 STOP_TIMEOUT = 10.0
 """Seconds to finish writing, before the server is killed."""
+ANSWER_TIMEOUT = 10.0
+"""Seconds for one answer: who is taken for absent too early shares its folder with the next."""
 
 
 class EmbeddedStore:
@@ -184,7 +186,7 @@ def _port_file(folder: Path) -> Path:
 async def _ask(port: int, command: str) -> str:
     """The last line of a server's answer to one command; empty when nobody answers."""
     try:
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(ANSWER_TIMEOUT):
             reader, writer = await asyncio.open_connection(HOST, port)
             try:
                 writer.write(f"{command}\r\nQUIT\r\n".encode())

@@ -1,6 +1,7 @@
 """The embedded store: it keeps what it was told, has one owner, and survives being killed."""
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -91,6 +92,25 @@ async def test_a_killed_owner_does_not_block_the_next_one(tmp_path: Path):
     owner.send_signal(signal.SIGKILL)
     await owner.wait()
     assert await answers(orphan)
+    async with EmbeddedStore(tmp_path) as store:
+        assert not await answers(orphan)
+        assert await get(store.url) == b"acknowledged"
+
+
+async def test_an_orphan_that_stands_still_is_waited_for(tmp_path: Path):
+    """One that does not answer at once is there all the same: no two servers share a folder."""
+    owner = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OWNER, str(tmp_path), stdout=asyncio.subprocess.PIPE
+    )
+    assert owner.stdout
+    orphan = (await owner.stdout.readline()).decode().strip()
+    await put(orphan, "acknowledged")
+    async with redis.asyncio.Redis.from_url(orphan) as client:
+        server = int((await client.info("server"))["process_id"])
+    owner.send_signal(signal.SIGKILL)
+    await owner.wait()
+    os.kill(server, signal.SIGSTOP)
+    asyncio.get_running_loop().call_later(3, os.kill, server, signal.SIGCONT)
     async with EmbeddedStore(tmp_path) as store:
         assert not await answers(orphan)
         assert await get(store.url) == b"acknowledged"
