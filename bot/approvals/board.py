@@ -31,9 +31,13 @@ class Lists(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbox:
-    """What one person has to do with approvals: those waiting by urgency, others newest first."""
+    """What one person has to do with approvals: those waiting by urgency, others newest first.
+
+    `counted` are open ones that wait for others, since this person has said what they think.
+    """
 
     waiting: tuple[Approval, ...] = ()
+    counted: tuple[Approval, ...] = ()
     asked: tuple[Approval, ...] = ()
     decided: tuple[Approval, ...] = ()
 
@@ -110,10 +114,12 @@ def inbox(approvals: Sequence[Approval], person: str, *, names: Iterable[str], n
     """What a person who stands for `names` has to do with these approvals."""
     held = frozenset(names)
     opened = [each for each in approvals if each.status == "pending" and not late(each, now=now)]
-    waiting = [each for each in opened if _waits_for(each, person, held)]
+    waiting = [each for each in opened if waits_for(each, person, held)]
+    said = (each for each in opened if person in {vote.person for vote in each.votes})
     over = (each for each in approvals if each.status != "pending" or late(each, now=now))
     return Inbox(
         waiting=tuple(sorted(waiting, key=_urgency)),
+        counted=tuple(each for each in said if each not in waiting),
         asked=tuple(each for each in opened if person in each.askers),
         decided=tuple(each for each in over if _told_of(each, person, held)),
     )
@@ -136,7 +142,8 @@ def _urgency(approval: Approval) -> tuple[bool, int, tuple[int, str, int, str]]:
     return approval.deadline is None, approval.deadline or 0, _age(approval)
 
 
-def _waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:
+def waits_for(approval: Approval, person: str, names: frozenset[str]) -> bool:
+    """Whether it is for somebody who stands for `names` to decide about an open approval."""
     policy = approval.policy
     if person in approval.askers and not policy.self_approval:
         return False

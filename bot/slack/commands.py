@@ -3,16 +3,20 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from bot.approvals.board import Board, Inbox
+from bot.approvals.board import Board, Inbox, waits_for
 from bot.approvals.button import decode, encode
-from bot.slack.actions import SHOW, WITHDRAW
-from bot.slack.blocks.lists import inbox_message, item
-from bot.slack.blocks.rendered import Block, actions, button
+from bot.approvals.request import Approval
+from bot.slack.actions import WITHDRAW
+from bot.slack.blocks.lists import alone, inbox_message
+from bot.slack.blocks.rendered import Block
 from bot.slack.groups import Groups
 from bot.slack.payloads import Click, SlashCommand
 
 COMMAND = "/approvals"
-USAGE = "Type `/approvals`, `/approvals show NUMBER` or `/approvals withdraw NUMBER`."
+USAGE = (
+    "Type `/approvals` for a list, and with the code before a request there `/approvals show CODE`"
+    " or `/approvals withdraw CODE`."
+)
 MORE = " on my Home tab"
 
 
@@ -51,16 +55,24 @@ class Commands:
                 return _told(USAGE)
 
     async def _show(self, word: str, person: str) -> Mapping[str, Any]:
-        approval = await self._board.find(word)
-        own = approval and person in approval.askers
-        names = await self._groups.standing(person, approval.policy.groups) if approval else None
-        if approval is None or not (own or approval.policy.entitles(person, names or ())):
+        approval, names = await self._known(word, person)
+        if approval is None:
             return _told(_missing(word))
-        show = button("Show everything", action=SHOW, value=encode(approval))
-        return _told("An approval", [*item(approval), actions(show, block_id="show")])
+        waits, own = waits_for(approval, person, names), person in approval.askers
+        return _told("An approval", alone(approval, waits=waits, own=own))
+
+    async def _known(self, word: str, person: str) -> tuple[Approval | None, frozenset[str]]:
+        """The approval that somebody means, if it is theirs to see, and what they stand for."""
+        approval = await self._board.find(word)
+        if approval is None:
+            return None, frozenset()
+        held = await self._groups.standing(person, approval.policy.groups)
+        names = frozenset(held or ())
+        theirs = person in approval.askers or approval.policy.entitles(person, names)
+        return (approval if theirs else None), names
 
     async def _withdraw(self, command: SlashCommand, word: str) -> Mapping[str, Any]:
-        approval = await self._board.find(word)
+        approval, _ = await self._known(word, command.by.id)
         if approval is None:
             return _told(_missing(word))
         value = encode(approval)

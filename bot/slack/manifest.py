@@ -62,7 +62,7 @@ def _command(address: dict[str, str]) -> dict[str, Any]:
     return {
         "command": "/approvals",
         "description": "What waits for you, and what you asked for",
-        "usage_hint": "[list | show NUMBER | withdraw NUMBER]",
+        "usage_hint": "[list | show CODE | withdraw CODE]",
         "should_escape": True,
         **url,
     }

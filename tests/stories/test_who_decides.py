@@ -12,7 +12,7 @@ from agents.time_off import time_off_agent
 from bot.playground import ANA, BEN, MAX, MIA
 from bot.playground.messages import full_text
 from tests.stories.conftest import Opening
-from tests.stories.office import Office, buttons
+from tests.stories.office import Message, Office, buttons
 
 TOOL = "reimbursement.reimburse"
 HOTEL = "please reimburse 200 dollars for the hotel"
@@ -249,6 +249,12 @@ async def test_a_click_in_home_is_answered(office: Office):
     )
 
 
+def _notes(office: Office, who: str, words: str) -> list[Message]:
+    """What only this person sees in #expenses."""
+    seen = office.slack.visible(who, "expenses")
+    return [each for each in seen if each.get("is_ephemeral") and words in full_text(each)]
+
+
 async def test_the_command_lists_shows_and_withdraws(office: Office):
     """`/approvals` tells what waits, shows one, and withdraws what is mine."""
     await office.ask(HOTEL)
@@ -258,8 +264,11 @@ async def test_the_command_lists_shows_and_withdraws(office: Office):
     number = full_text(listed).split("`")[1]
     await office.slack.command("ben", "expenses", f"/approvals show {number}")
     await office.note("ben", "no such approval", where="expenses")
+    await office.slack.command("ben", "expenses", f"/approvals withdraw {number}")
+    await office.slack.wait_for(lambda: len(_notes(office, "ben", "no such approval")) == 2)
     await office.slack.command("max", "expenses", f"/approvals show {number.upper()}")
-    await office.note("max", "200", where="expenses")
+    shown = await office.note("max", "200", where="expenses")
+    assert buttons(shown) == ["show", "reject"]
     await office.slack.command("max", "expenses", f"/approvals withdraw {number}")
     await office.note("max", "Only the person who asked", where="expenses")
     await office.slack.command("ana", "expenses", f"/approvals withdraw {number}")

@@ -24,25 +24,33 @@ from bot.slack.validate import problems
 FULL = "Your approvals are too long for a message: they are on my Home tab."
 WAITING = ", which are less urgent: each comes up here as others are decided, and has its card"
 ASKED = ", asked earlier: each can be withdrawn where it was asked"
+COUNTED = ", which wait for others as well: each has its card"
 DECIDED = ", decided earlier: each is told where it was asked"
-EACH = 10
-"""Approvals of one list; Home takes a hundred blocks."""
+EACH, EACH_OF_FOUR = 10, 8
+"""Approvals of one list of three, and of four; Home takes a hundred blocks."""
 EACH_SAID = 5
 """The same in a message, which takes fifty blocks and 12,000 characters, where they fit."""
 
 
 def home_view(inbox: Inbox) -> Block:
-    """A person's Home: what waits for them, what they asked for, what was decided."""
-    return {"type": "home", "blocks": inbox_blocks(inbox)}
+    """A person's Home: what waits for them or others, what they asked for, what was decided."""
+    each = EACH_OF_FOUR if inbox.counted else EACH
+    return {"type": "home", "blocks": inbox_blocks(inbox, each=each)}
 
 
 def inbox_blocks(inbox: Inbox, *, each: int = EACH, where: str = "") -> list[Block]:
-    """The three lists of an inbox, at most `each` long; `where` says where the others are."""
-    lists = (
+    """The lists of an inbox, at most `each` long; `where` says where the others are.
+
+    That of what waits for others is there only when somebody's own vote did not decide.
+    """
+    lists = [
         ("Waits for you", inbox.waiting, SHOW, WAITING),
+        ("You voted, and it waits for others", inbox.counted, "", COUNTED),
         ("Asked by you", inbox.asked, WITHDRAW, ASKED),
         ("Decided", inbox.decided, "", DECIDED),
-    )
+    ]
+    if not inbox.counted:
+        del lists[1]
     blocks: list[Block] = []
     for title, approvals, action, others in lists:
         blocks += _list(title, approvals[:each], action=action)
@@ -71,6 +79,15 @@ def _list(title: str, shown: Sequence[Approval], *, action: str) -> Iterable[Blo
         yield from item(approval)
         if row := _row(approval, action):
             yield actions(*row, block_id=f"{action}:{approval.reference}")
+
+
+def alone(approval: Approval, *, waits: bool, own: bool) -> list[Block]:
+    """One approval by itself, for somebody for whom it `waits`, or whose `own` it is."""
+    show = button("Show everything", action=SHOW, value=encode(approval))
+    is_open = approval.status == "pending"
+    row = _row(approval, SHOW) if is_open and waits else [show]
+    row += _row(approval, WITHDRAW) if is_open and own else []
+    return [*item(approval), actions(*row, block_id="show")]
 
 
 def _row(approval: Approval, action: str) -> list[Block]:

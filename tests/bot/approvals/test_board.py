@@ -77,6 +77,29 @@ def test_for_whom_it_still_waits(votes: tuple[Vote, ...], waits: set[str]):
 
 
 YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
+NO = Vote(person="UBOSS", confirmed=False, at=ASKED)
+
+
+@pytest.mark.parametrize(
+    ("changes", "who", "lists"),
+    [
+        pytest.param({"votes": (YES,)}, "UBOSS", ("counted",), id="who approved"),
+        pytest.param({"votes": (YES,)}, "UCFO", ("waiting",), id="who did not yet"),
+        pytest.param({"votes": (NO,)}, "UBOSS", ("counted",), id="who is against"),
+        pytest.param(
+            {"votes": (_vote("UBOSS", 3), _vote("UCFO", 4))},
+            "UBOSS",
+            ("waiting",),
+            id="with other values",
+        ),
+        pytest.param({"votes": (YES,), "status": "done"}, "UBOSS", ("decided",), id="it is over"),
+    ],
+)
+def test_what_one_has_voted_on_stays_in_sight(changes, who, lists):
+    """Until it is decided, it is among what waits for others."""
+    two = Policy(approvers=("UBOSS", "UCFO"), quorum=2, rejections=2)
+    one = approval(policy=two, **changes)
+    assert inbox([one], who, names=(), now=ASKED) == Inbox(**dict.fromkeys(lists, (one,)))
 
 
 @pytest.mark.parametrize(

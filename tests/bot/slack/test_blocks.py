@@ -741,6 +741,28 @@ def test_slack_takes_the_largest_inbox(how: dict[str, Any], policy: Policy) -> N
     assert view_problems(home_view(listed)) == []
 
 
+def test_slack_takes_an_inbox_of_four_lists() -> None:
+    """What waits for others has room as well, with values that were entered in each of the rest."""
+    record = approval(args={f"a{n}": "x" * 5000 for n in range(50)}, policy=MANY)
+    record = record.model_copy(update={"payload": {f"f{n}": "x" * 400 for n in range(9)}})
+    ended = record.model_copy(update={"status": "done", "decided_by": MAX})
+    waiting, done = (
+        tuple(each.model_copy(update={"id": f"{n}-0"}) for n in range(99))
+        for each in (record, ended)
+    )
+    listed = Inbox(waiting=waiting, counted=waiting, asked=waiting, decided=done)
+    said = inbox_message(listed, where=" there")
+    assert problems(Rendered("Your approvals", said)) == []
+    titles = [each["text"]["text"] for each in said if each["type"] == "header"]
+    assert titles == [
+        "Waits for you",
+        "You voted, and it waits for others",
+        "Asked by you",
+        "Decided",
+    ]
+    assert view_problems(home_view(listed)) == []
+
+
 def _rules(names: list[str]) -> tuple[tuple[Quota, ...], ...]:
     """A rule over these names, as many quotas as there are."""
     return (tuple(Quota(names=(name,), count=2) for name in names),) if names else ()

@@ -36,6 +36,7 @@ def test_a_deadline_is_told_in_the_readers_zone(record):
     ("title", "words"),
     [
         pytest.param("waiting", "2 more, which are less urgent", id="waits"),
+        pytest.param("counted", "2 more, which wait for others as well", id="voted on"),
         pytest.param("asked", "2 more, asked earlier", id="asked"),
         pytest.param("decided", "2 more, decided earlier", id="decided"),
     ],
