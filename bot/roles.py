@@ -246,6 +246,7 @@ def _retractions(desk: Desk) -> Retractions:
     return Retractions(
         desk.slot,
         deleted=desk.index.deleted,
+        gone=desk.index.gone,
         ring=desk.index.ring,
         agents=[agent.name for agent in desk.agents],
         team=desk.slack.identity.team,

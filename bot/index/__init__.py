@@ -29,7 +29,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{spent:<t>:<person>}:tokens:<count>` | string | that some of them were counted | 10 minutes |
 | `{dm:<t>:<channel>}:agent` | string | which agent answered last in a DM | 90 days |
 | `{note:<t>:<hash>}:told` | string | an answer to a click was given | an hour |
-| `{gone:<t>:<turn>}:told` | string | the message of a turn was deleted | a month |
+| `{gone:<t>:<turn>}:told` | string | the message of a turn was deleted | a day, a month |
 | `{aside:<session>}:said` | zset | what was said in a thread of nobody's yet, by ts | 10 minutes |
 """
 

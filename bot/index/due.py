@@ -27,7 +27,8 @@ DEAD = 1_000
 LONGEST = 900.0
 """The most seconds for which a session is put off, whatever is asked for."""
 NOTE_LIVES = 3600
-GONE_LIVES = 30 * 24 * 3600
+GONE_LIVES, DELETED_LIVES = 30 * 24 * 3600, 24 * 3600
+"""Seconds for which a deletion is known where a turn may ask something, and elsewhere."""
 ASIDE = 100
 ASIDE_LIVES = 600
 """Seconds until words set aside are forgotten: Slack brings a mention for six minutes."""
@@ -156,8 +157,8 @@ class Index(Hints):
         return await self.take(key, seconds=NOTE_LIVES)
 
     async def deleted(self, turn: str) -> None:
-        """Note that the message of a turn is deleted, for as long as the turn may ask something."""
-        await self.send((("SET", self._gone(turn), 1, "EX", GONE_LIVES),))
+        """Note that the message of a turn is deleted, for a day; see `gone`."""
+        await self.send((("SET", self._gone(turn), 1, "EX", DELETED_LIVES),))
 
     async def gone(self, turns: Collection[str]) -> frozenset[str]:
         """Those of the turns whose messages are deleted, which are then remembered for longer."""

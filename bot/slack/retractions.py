@@ -1,6 +1,6 @@
 """What becomes of requests when the author deletes or edits the message that began them."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from agents import Decide, SessionKey, Slot
@@ -17,8 +17,9 @@ class Retractions:
     """Withdraws what a deleted message asked for; tells those who are asked of an edited one.
 
     That a message is deleted is noted first: what its turn has yet to ask is withdrawn when it is
-    asked (see the secretary). `ring` makes a session due, `agents` are the names of all, `team` is
-    ours.
+    asked (see the secretary). Where there is a session in its conversation that is remembered for
+    longer: people delete much that was never said to us. `ring` makes a session due, `agents` are
+    the names of all, `team` is ours.
     """
 
     def __init__(
@@ -26,13 +27,18 @@ class Retractions:
         slot: Slot,
         *,
         deleted: Callable[[str], Awaitable[None]],
+        gone: Callable[[Collection[str]], Awaitable[Collection[str]]],
         ring: Ring,
         agents: Sequence[str],
         team: str,
     ) -> None:
-        """Look into `slot`; `deleted` notes a turn whose message is gone, for all processes."""
+        """Look into `slot`; `deleted` notes a turn whose message is gone, for all processes.
+
+        `gone` has the notes of turns remembered for longer.
+        """
         self._slot = slot
         self._deleted = deleted
+        self._gone = gone
         self._ring = ring
         self._agents = agents
         self._team = team
@@ -46,22 +52,33 @@ class Retractions:
             await self._deleted(found.turn)
         for agent in self._agents:
             for ts in dict.fromkeys((found.thread, "")):
-                thread = Thread(found.channel, ts)
-                await self._within(session_key(team=self._team, agent=agent, thread=thread), found)
+                key = session_key(team=self._team, agent=agent, thread=Thread(found.channel, ts))
+                there = await self._within(key, found)
+                if there and found.deleted and (ts or found.channel.startswith("D")):
+                    await self._gone([found.turn])
 
-    async def _within(self, key: SessionKey, found: Retracted) -> None:
-        view = await self._slot.read(key, parts=("events", "approvals"), only=(), pending=True)
+    async def _within(self, key: SessionKey, found: Retracted) -> bool:
+        """Do what it means in a session; whether there is one."""
+        view = await self._slot.read(key, parts=("approvals",), only=(), pending=True)
         if view is None:
-            return
-        runs = {event.invocation_id for event in view.events if event.entry == found.turn}
-        for approval in readable(view.approvals).values():
-            own = approval.run in runs and approval.requester == found.author
-            if approval.status != "pending" or approval.unknown or not own:
+            return False
+        asked = [a for a in readable(view.approvals).values() if a.requester == found.author]
+        for approval in asked:
+            if approval.unknown or not await self._began(key, approval, found.turn):
                 continue
             if found.deleted:
                 await withdraw(self._slot, key, approval, index=self._ring(key))
             else:
                 await self._changed(key, approval, at=found.at, head=view.audit_head)
+        return True
+
+    async def _began(self, key: SessionKey, approval: Approval, turn: str) -> bool:
+        """Whether a turn's message began the run that asks; only if need be all events are read."""
+        if approval.turn:
+            return approval.turn == turn
+        view = await self._slot.read(key, parts=("events",))
+        events = view.events if view else ()
+        return any(each.entry == turn and each.invocation_id == approval.run for each in events)
 
     async def _changed(self, key: SessionKey, approval: Approval, *, at: str, head: str) -> None:
         """Owe the line under each card, once; whoever was faster has changed the card as well."""
