@@ -114,10 +114,16 @@ class Told:
         )
 
 
+def _titled(change: str) -> str:
+    """A difference under the name that its field has on the card."""
+    name, colon, values = change.partition(": ")
+    return f"{titled(name) if name.isidentifier() else name}{colon}{values}"
+
+
 def told(approval: Approval) -> Told:
     """All there is to read about a call."""
     texts = [concealed(approval, each) for each in (approval.tool, _question(approval))]
-    texts += [difference(approval, each) for each in approval.changes]
+    texts += [_titled(difference(approval, each)) for each in approval.changes]
     safe = [visible(each) for each in texts]
     tool, hint, *changes = (text for text, _ in safe)
     shown, conditions = arguments(approval), depends_on(approval)

@@ -49,16 +49,16 @@ def test_no_secret_is_read_anywhere(args: dict[str, Any]):
 
 
 CHANGES = {
-    'password: was "hunter2x", is now "hunter3x"': f"password: was {MASK}",
+    'password: was "hunter2x", is now "hunter3x"': f"Password: was {MASK}",
     'config.api_key: was "hunter2x", is now "y"': f"config.api_key: was {MASK}",
-    'password: was not there, is now "hunter2x"': f"password: was {MASK}",
-    'token: was "hunter2x", is now "3 of 5"': f'token: was "{MASK}", is now "3 of 5"',
+    'password: was not there, is now "hunter2x"': f"Password: was {MASK}",
+    'token: was "hunter2x", is now "3 of 5"': f'Token: was "{MASK}", is now "3 of 5"',
     'config: was {"password":"hunter2x"}, is now {}': f'"password":"{MASK}"}}, is now {{}}',
-    'passwords: 1 more: "hunter2x"': f"passwords: {MASK}",
+    'passwords: 1 more: "hunter2x"': f"Passwords: {MASK}",
     'default of password: was "hunter2x", is now "y"': f"default of password: was {MASK}",
-    "amount: was 9, is now 900": "amount: was 9, is now 900",
+    "amount: was 9, is now 900": "Amount: was 9, is now 900",
     "to fill in: days is asked for now": "to fill in: days is asked for now",
-    'to: was "password reset", is now "x"': 'to: was "password reset", is now "x"',
+    'to: was "password reset", is now "x"': 'To: was "password reset", is now "x"',
 }
 
 

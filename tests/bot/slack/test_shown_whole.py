@@ -11,7 +11,7 @@ from bot.approvals.request import Approval
 from bot.approvals.terms import Vote
 from bot.secrets import MASK
 from bot.slack import blocks
-from bot.slack.blocks import views
+from bot.slack.blocks import arguments, views
 from bot.slack.blocks.card import around
 from bot.slack.blocks.concealed import concealed, retold
 from bot.slack.validate import view_problems
@@ -197,3 +197,18 @@ def test_a_secret_does_not_garble_what_is_beside_it(secret: Any, text: str, told
 def test_an_answer_tells_no_secret():
     """What looks like a key is masked in what an agent says as well."""
     assert retold((), "I used xoxb-123-abc.") == f"I used {MASK}."
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ('order_no: was 9, is now "a: b"', '• Order no: was 9, is now "a: b"'),
+        ("price.chair: was 10, is now 12", "• price.chair: was 10, is now 12"),
+        ("default of memo: was 1, is now 2", "• default of memo: was 1, is now 2"),
+        ("the tool pay has changed since", "• the tool pay has changed since"),
+    ],
+    ids=["a field", "inside one", "a default", "the tool"],
+)
+def test_a_difference_has_the_name_of_its_field(change: str, text: str):
+    """What changed is called as the field further down the card."""
+    assert arguments.told(approval(changes=(change,))).changes == text
