@@ -29,12 +29,15 @@ HOLDERS = {
 
 PLAYS = 3
 """How often a planted bug is played until it comes out."""
+HANGS = 600
+"""Seconds after which what takes two minutes where nobody else is at work hangs."""
 
 
 async def _results(plans: list[Plan]) -> list[Result]:
     return [result async for result in played(plans, at_once=AT_ONCE)]
 
 
+@pytest.mark.timeout(HANGS)
 async def test_whatever_goes_wrong_no_promise_is_broken():
     """Processes, store, network and Slack fail, and the judge finds nothing."""
     results = await _results([planned(seed) for seed in SEEDS])
@@ -44,6 +47,7 @@ async def test_whatever_goes_wrong_no_promise_is_broken():
     assert passed & ELSEWHERE.keys() == set()
 
 
+@pytest.mark.timeout(HANGS)
 async def test_each_planted_bug_comes_out():
     """The judge finds every bug that is planted, and finds the promise that it breaks.
 
@@ -58,6 +62,7 @@ async def test_each_planted_bug_comes_out():
     assert not hidden
 
 
+@pytest.mark.timeout(HANGS)
 async def test_the_same_runs_without_the_bug_are_sound():
     """What shows a planted bug shows nothing where there is none, and goes where it is to go."""
     alike = {repr(replace(each.plan, seed=0, plant="")): each.plan for each in BUGS.values()}
