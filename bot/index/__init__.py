@@ -16,7 +16,7 @@ tenants may share a store: each has hints of its own and never sees another one'
 | `{due:<t>}:home` | zset | person -> when they opened their Home last (ms) | a month |
 | `{due:<t>}:audit` | zset | session -> when people were asked last (ms) | while it is kept |
 | `{due:<t>}:apps` | set | agents that have sessions, by name | 90 days |
-| `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | the last 400 |
+| `{due:<t>}:anchors` | hash | date -> the audit's anchor of that day as JSON | 400, in 4 MB |
 | `{due:<t>}:anchoring` | string | one of the clocks posts an anchor | 2 minutes |
 | `{due:<t>}:appr` | zset | `session|approval` -> when to look at it (ms) | while it is open |
 | `{due:<t>}:left` | zset | `session|approval` -> when to look who may decide (ms) | till then |

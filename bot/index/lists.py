@@ -1,6 +1,7 @@
 """What people find again: approvals, by whom they concern, and the audit with its anchors."""
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from urllib.parse import quote
 
 from agents import SessionKey
@@ -17,7 +18,8 @@ LIVES = 30 * 24 * 3600
 """Seconds until a list that nobody adds to is forgotten."""
 APPS_LIVE = 90 * 24 * 3600
 """Seconds until agents are forgotten that no deployment notes any more."""
-ANCHORS = 400
+ANCHORS, ANCHORS_BYTES = 400, 4_000_000
+"""How many daily anchors are kept, and of how much together: each names every session."""
 ANCHORING = 120
 """Seconds that one clock has to post an anchor in."""
 
@@ -126,9 +128,15 @@ class Lists(Hints):
                 ("HKEYS", self._anchors),
             )
         )
-        old = sorted(text_of(each) or "" for each in days)[:-ANCHORS]
-        await self.send([("HDEL", self._anchors, *old)] if old else [])
+        await self._forget_anchors(sorted((text_of(each) or "" for each in days), reverse=True))
         return text_of(kept) or anchor
+
+    async def _forget_anchors(self, days: Sequence[str]) -> None:
+        """Forget the oldest of these days, newest first, without room; the last two stay."""
+        sizes = await self.send([("HSTRLEN", self._anchors, day) for day in days])
+        room = sum(total <= ANCHORS_BYTES for total in accumulate(map(int, sizes)))
+        old = days[min(max(room, 2), ANCHORS) :]
+        await self.send([("HDEL", self._anchors, *old)] if old else [])
 
     def _mine(self, name: str) -> str:
         return f"{self._prefix}{{mine:{self._tenant}:{quote(name, safe='')}}}:appr"

@@ -475,3 +475,21 @@ async def test_the_newest_moment_of_an_audit_counts(index: Index, client: Client
         listed = index.lists.approval_listed(KEYS[0], f"{at}-0", at, names=(), is_open=True)
         await index.send(listed)
     assert await client.zscore("b:{due:local}:audit", str(KEYS[0])) == 2
+
+
+@pytest.mark.parametrize(
+    ("size", "kept"),
+    [
+        pytest.param(10, 4, id="all there is room for"),
+        pytest.param(1_000_000, 4, id="just enough room"),
+        pytest.param(1_500_000, 2, id="the oldest are forgotten"),
+        pytest.param(5_000_000, 2, id="the last two in any case"),
+    ],
+)
+async def test_anchors_take_only_so_much_of_the_store(index: Index, size: int, kept: int):
+    """Each names every session, so that a year of them could fill a small store."""
+    days = [f"2026-11-0{day}" for day in range(1, 5)]
+    anchors = [day.ljust(size) for day in days]
+    for day, anchor in zip(days, anchors, strict=True):
+        await index.lists.keep_anchor(day, anchor)
+    assert await index.lists.anchors() == anchors[-kept:]
