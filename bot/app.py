@@ -131,7 +131,7 @@ async def opened(
             saved=kept.saved,
             slack=slack,
             tickets=tickets,
-            agents=[*agents, guide(agents)],
+            agents=[*agents, guide(agents, settings.routes)],
         )
         stack.push_async_callback(desk.homes.close)
         await desk.recall.look()

@@ -33,7 +33,7 @@ _OUTCOMES: Mapping[Status, Literal["rejected", "expired", "cancelled"]] = Mappin
 """What a status is called in an answer; for a call that had happened it is `happened`."""
 
 _REASONS = {
-    "withdrawn": "The person who asked for it does not want it any more.",
+    "withdrawn": "Whoever asked for it withdrew it.",
     "superseded": "The same call was asked for again; the newer request counts.",
     "run_cancelled": "The run that asked was cancelled.",
     "operator": "An operator closed it.",

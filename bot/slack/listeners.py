@@ -25,7 +25,7 @@ from agents import StoreUnavailable
 from bot import logs
 from bot.errors import SettingsError
 from bot.slack import events, payloads
-from bot.slack.clicks import INACTIVE, Clicks
+from bot.slack.clicks import INACTIVE, OUTSIDER, Clicks
 from bot.slack.commands import COMMAND, Commands
 from bot.slack.groups import Groups
 from bot.slack.home import Homes
@@ -171,7 +171,10 @@ class Listeners:
     async def on_command(self, body: Payload) -> BoltResponse:
         """Answer a slash command, or say that nobody knows it."""
         command = payloads.command(body)
-        if self._commands and command.name == COMMAND and command.by.team == self._identity.team:
+        if command.by.team != self._identity.team:
+            logs.warning("click.refused", why="outsider", person=command.by.id)
+            return _ok({"response_type": "ephemeral", "text": OUTSIDER})
+        if self._commands and command.name == COMMAND:
             return await self._in_time(self._commands.answer(command))
         logs.warning("click.unknown", action=command.name, person=command.by.id)
         return _ok({"response_type": "ephemeral", "text": NO_COMMAND})

@@ -302,6 +302,26 @@ async def test_nobody_fakes_news_of_a_call_that_was_never_made() -> None:
     assert "Paid" not in text(answer)
 
 
+async def test_who_called_it_off_is_not_quoted() -> None:
+    """What the bot says of a request that was taken back is not told as somebody's words."""
+    said = {
+        "status": "error",
+        "outcome": "cancelled",
+        "reason": "Whoever asked for it withdrew it.",
+    }
+    told = types.FunctionResponse(id="1", name="reimburse", response={**REJECTED, **said})
+    made = types.FunctionCall(id="1", name="reimburse", args={"amount": 900})
+    contents = [
+        user("please"),
+        types.Content(role="model", parts=[types.Part(function_call=made)]),
+        types.Content(role="user", parts=[types.Part(function_response=told)]),
+    ]
+    assert text(await answered(contents, [])) == (
+        "The request “reimburse” (900) was called off, so nothing was done."
+        " Whoever asked for it withdrew it."
+    )
+
+
 async def test_several_results_are_told_line_by_line() -> None:
     """Each of several answers that come at once gets its sentence."""
     parts = [

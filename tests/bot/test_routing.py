@@ -212,6 +212,29 @@ async def test_the_guide_names_every_agent_with_an_example() -> None:
     assert "time_off: I need 3 days off" in text
 
 
+@pytest.mark.parametrize(
+    ("routes", "first", "line"),
+    [
+        pytest.param({}, "Write to me directly. There are:", "• bare: Nothing", id="no channel"),
+        pytest.param(
+            {"#shop": Route(agent="bare"), "#till": Route(agent="bare"), "#x": Route(agent="y")},
+            "Mention me in an agent's channel, or write to me directly. There are:",
+            "• bare (in #shop, #till): Nothing",
+            id="channels",
+        ),
+        pytest.param(
+            {"C0123ABC": Route(agent="bare")},
+            "Mention me in an agent's channel, or write to me directly. There are:",
+            "• bare: Nothing",
+            id="a channel without a name",
+        ),
+    ],
+)
+def test_the_guide_names_channels(routes: dict[str, Route], first: str, line: str) -> None:
+    """Whoever is told to go to an agent's channel hears which one that is."""
+    assert sentence([Agent(name="bare", description="Nothing.")], routes) == f"{first}\n{line}"
+
+
 def test_the_guide_without_agents() -> None:
     """An empty deployment says so."""
     assert sentence([]) == "There is no agent here yet."

@@ -76,8 +76,11 @@ def _refused(answer: Answered, response: Mapping[str, Any]) -> str:
         "expired": "expired: nobody answered in time, so nothing was done.",
         "cancelled": "was called off, so nothing was done.",
     }.get(str(response["outcome"]), "was rejected, so nothing was done.")
+    told = f"{about(answer)} {how}"
     reason = response.get("reason")
-    return f"{about(answer)} {how}" + (f" The reason: “{reason}”" if reason else "")
+    if reason and response["outcome"] == "cancelled":
+        return f"{told} {reason}"  # nobody's own words
+    return f"{told} The reason: “{reason}”" if reason else told
 
 
 def _result(answer: Answered, value: Any) -> str:

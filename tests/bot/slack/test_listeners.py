@@ -496,10 +496,21 @@ async def test_a_private_note_finds_another_way(office: Office) -> None:
     assert office.slack.calls("response_url")
 
 
-async def test_unknown_commands_are_answered(office: Office) -> None:
-    """A command nobody knows is answered, also when its text has the word payload in it."""
-    assert (await office.slack.command("ana", "general", "/approvals change payload")).ok
-    await office.note("ana", "do not know that command")
+@pytest.mark.parametrize(
+    ("who", "words"),
+    [
+        pytest.param("ana", "do not know that command", id="one of us"),
+        pytest.param("pat", "Only people of this workspace", id="of another company"),
+    ],
+)
+async def test_unknown_commands_are_answered(office: Office, who: str, words: str) -> None:
+    """A command nobody knows is answered, also when its text has the word payload in it.
+
+    Nobody is sent where they would not be heard.
+    """
+    office.slack.workspace.channel("general").members.add(office.id(who))
+    assert (await office.slack.command(who, "general", "/approvals change payload")).ok
+    await office.note(who, words)
 
 
 @pytest.mark.parametrize("path", sorted(FIXTURES.glob("*.json")), ids=lambda each: each.stem)
