@@ -248,7 +248,8 @@ class Replies:
         """
         seen = seen or Seen()
         while not seen.tells(id):
-            if ending := await self._read_on(thread, seen):
+            ending = await self._read_on(thread, seen)
+            if ending and not seen.tells(id):
                 return ending
         found = seen.places.get(id)
         return Posted(found[0]) if found else None
@@ -284,6 +285,8 @@ class Replies:
             if name and ts:
                 seen.places.setdefault(name, []).append(str(Spot(thread.channel, ts)))
         seen.cursor = text_of(inside(read, "response_metadata.next_cursor"))
+        if read.get("has_more") and not seen.cursor:
+            return Uncertain("incomplete")
         seen.pages, seen.at = seen.pages + 1, time.monotonic()
         seen.over = not seen.cursor or seen.pages >= PAGES
         return None

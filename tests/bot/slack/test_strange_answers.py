@@ -11,7 +11,7 @@ from bot.errors import SlackUnavailable
 from bot.slack import workspace
 from bot.slack.blocks import Rendered
 from bot.slack.endings import Posted, Refused, Unanswered, Uncertain
-from bot.slack.replies import Replies, web_client
+from bot.slack.replies import EVENT_TYPE, Replies, web_client
 from bot.slack.workspace import socket_address
 from bot.turns import Thread
 
@@ -145,3 +145,22 @@ async def test_a_start_waits_for_an_answer(slack: Slack, monkeypatch, body: byte
         await socket_address(client, app_token="xapp-1")
     with pytest.raises(SlackUnavailable):
         await workspace._identity(client, wait=0.1)
+
+
+OURS = b'{"ts":"5.5","metadata":{"event_type":"%b","event_payload":{"id":"x"}}}'
+
+
+@pytest.mark.parametrize(
+    ("messages", "more", "expected"),
+    [
+        pytest.param(b"", b"true", Uncertain("incomplete"), id="more, and nobody knows where"),
+        pytest.param(b"", b"false", None, id="no more"),
+        pytest.param(OURS % EVENT_TYPE.encode(), b"true", Posted("C1|5.5"), id="it is here"),
+    ],
+)
+async def test_a_place_of_which_there_is_more_was_not_read_to_its_end(
+    slack: Slack, messages: bytes, more: bytes, expected: object
+):
+    """A post that was not met in a part of a thread is not said to be missing, and made again."""
+    replies = await slack(b'{"ok":true,"messages":[%b],"has_more":%b}' % (messages, more), JSON)
+    assert await replies.find(CHANNEL, id="x") == expected
