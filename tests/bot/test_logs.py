@@ -51,7 +51,7 @@ def test_levels(lines: io.StringIO, write, level):
 
 def test_an_unknown_event_is_refused(lines: io.StringIO):
     """An event that is not in the closed list is a mistake in the code."""
-    with pytest.raises(ValueError, match=r"'turn\.strated' is no event"):
+    with pytest.raises(ValueError, match=r"'turn\.strated' is not an event"):
         logs.info("turn.strated")  # pyright: ignore[reportArgumentType]
     assert lines.getvalue() == ""
 
@@ -132,7 +132,7 @@ def test_an_exception_is_one_line(lines: io.StringIO):
         logging.getLogger("library").exception("failed")
     text = lines.getvalue()
     assert text.count("\n") == 1
-    assert "error=\"ValueError: 'no.event' is no event" in text
+    assert "error=\"ValueError: 'no.event' is not an event" in text
     assert "logs.py:" in text
 
 
