@@ -63,7 +63,7 @@ async def test_all_ends_when_it_is_told_to(slack, store_url, tmp_path):
     running = asyncio.create_task(app.run(settings(slack, store_url, tmp_path), stopping=stopping))
     await slack.wait_for(lambda: slack.calls("auth.test"))
     stopping.set()
-    await asyncio.wait_for(running, 10)
+    await running
     assert running.exception() is None
 
 
@@ -84,7 +84,7 @@ async def test_it_may_be_told_to_stop_before_it_is_open(slack, store_url, tmp_pa
     running = asyncio.create_task(app.run(waiting, stopping=stopping))
     await slack.wait_for(lambda: len(slack.calls(method)) > 1)
     stopping.set()
-    await asyncio.wait_for(running, 5)
+    await running
     assert running.exception() is None
 
 
@@ -106,7 +106,7 @@ async def test_what_is_opened_is_told_to_stop_until_it_does(monkeypatch, swallow
     waiting = asyncio.create_task(app.unless(stopping, opening()))
     await asyncio.sleep(0)
     stopping.set()
-    assert await asyncio.wait_for(waiting, 5) is None
+    assert await waiting is None
 
 
 async def test_a_token_for_websockets_that_slack_refuses(slack, store_url, tmp_path):

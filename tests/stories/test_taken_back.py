@@ -71,7 +71,7 @@ async def test_a_message_deleted_before_anything_is_asked(open_office: Opening, 
     thread, message = await mentioned(office, "ping it")
     if later:
         await office.slack.click("max", await office.card("h0"), "approve")
-    await asyncio.wait_for(mind.begun.wait(), 5)
+    await mind.begun.wait()
     await office.slack.delete("ana", message)
     mind.go_on.set()
     await office.answer(thread, "*Withdrawn*")
@@ -97,7 +97,7 @@ async def test_another_deleted_message_withdraws_nothing(open_office: Opening):
     replies = [call("think"), call("ping", host="h1"), "?", "Done."]
     office = await open_office(agents=scripted(gated(hosts.ping), mind.think, replies=replies))
     thread = await office.ask("ping it")
-    await asyncio.wait_for(mind.begun.wait(), 5)
+    await mind.begun.wait()
     await office.slack.say("ben", "expenses", "really?", thread_ts=thread)
     theirs = next(m for m in office.slack.thread("expenses", thread) if m.get("user") == BEN.id)
     channel = office.slack.workspace.channel("expenses").id

@@ -19,12 +19,15 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _answers(client: redis.Redis) -> bool:
+    with contextlib.suppress(redis.ConnectionError):
+        return bool(client.ping())
+    return False
+
+
 def _wait(port: int, *, cluster: bool) -> None:
     client = redis.Redis(port=port)
-    for _ in range(200):
-        with contextlib.suppress(redis.ConnectionError):
-            if client.ping():
-                break
+    while not _answers(client):
         time.sleep(0.02)
     if cluster:
         client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
