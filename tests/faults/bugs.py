@@ -156,6 +156,7 @@ def forgotten_when_claimed() -> None:
         "redis.call('ZREM', KEYS[1], member)",
     ).replace("until_ = redis.call('ZSCORE', KEYS[1], member)", "until_ = '0'")
 
+    due.LATER = due.LATER.replace("if score and score ~=", "if score ~=")
     nobody_walks()
 
 

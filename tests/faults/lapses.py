@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agents.runtime import calling, held, history
+from agents.runtime import calling, history, lease
 from agents.runtime.slot import codec, line, redis
 from bot import detour, index
-from bot.approvals import audit, life
+from bot.approvals import audit, life, succession
 from bot.slack import clicks, endings, replies, retractions
 from tests.faults.bugs import edit
 
@@ -60,7 +60,7 @@ def reason_lost() -> None:
 
 def no_heartbeat() -> None:
     """A lease is never renewed."""
-    held._Heartbeat._beat = lambda _self: None
+    lease._Heartbeat._beat = lambda _self: None
 
 
 def audit_without_person() -> None:
@@ -101,12 +101,15 @@ def token_is_final() -> None:
 
 
 def refused_is_let_be() -> None:
-    """What Slack does not take where it belongs is said nowhere else."""
+    """What Slack does not take where it belongs is said nowhere else; nobody looks who saw it."""
 
     async def take(*_told: object, **_options: object) -> object:
         return endings.Posted("")
 
-    detour.Detour.take = take
+    async def look(*_told: object) -> bool:
+        return True
+
+    detour.Detour.take, succession.Succession.look = take, look
 
 
 def stays_with_replica() -> None:

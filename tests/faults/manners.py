@@ -7,7 +7,7 @@ from typing import Any
 
 from agents.runtime.slot.port import Record
 from tests.faults.case import Violation
-from tests.faults.evidence import Called, Evidence
+from tests.faults.evidence import SHAKING, Called, Evidence
 from tests.faults.plan import LIMITED
 
 ON_ITS_WAY = 0.3
@@ -34,9 +34,9 @@ def _early(call: Called, first: Called) -> bool:
 
 
 def answers_clicks(evidence: Evidence) -> Iterator[Violation]:
-    """Whoever pressed in vain is told so."""
+    """Whoever pressed in vain is told so; where the machine stands still some may not be."""
     slack = any(kind.startswith(("slack", "token", "deaf")) for kind in evidence.faults)
-    if slack or not evidence.calm:
+    if slack or evidence.died or evidence.faults & (SHAKING - {"stall"}):
         return
     vain: dict[str, set[str]] = defaultdict(set)
     for click in evidence.clicks:
@@ -49,7 +49,8 @@ def answers_clicks(evidence: Evidence) -> Iterator[Violation]:
                 vain[person].add(click.approval + click.session)
     notes = Counter(call.about for call in evidence.calls if call.method == "chat.postEphemeral")
     for person, asked in vain.items():
-        if notes[person] < len(asked):
+        least = min(1, sum(notes.values())) if not evidence.calm else notes[person]
+        if least < (len(asked) if evidence.calm else 1):
             what = f"pressed {len(asked)} times in vain and heard {notes[person]} times"
             yield Violation(19, person, what)
 
