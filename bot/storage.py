@@ -228,8 +228,9 @@ async def wait_for_store(client: Client, *, seconds: float) -> None:
 
 
 def _passes(error: BaseException) -> bool:
-    """Whether trying again may help."""
-    return not (isinstance(error, AuthenticationError) or _doubt(error))
+    """Whether trying again may help; whoever is told to stop does not try again."""
+    final = isinstance(error, AuthenticationError) or _doubt(error)
+    return isinstance(error, Exception) and not final
 
 
 def _doubt(error: BaseException | None) -> ssl.SSLCertVerificationError | None:

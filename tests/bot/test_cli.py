@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -138,14 +139,21 @@ def test_whoever_reads_has_enough(complete, command: str):
     assert (ended.returncode, ended.stderr) == (NOBODY_READS, b"")
 
 
-def test_a_command_that_is_stopped(complete, monkeypatch):
+def test_a_command_that_is_stopped(complete, free_port, monkeypatch):
     """Ctrl-C ends a command with a status of its own, and no traceback."""
-
-    def pressed(_settings: object) -> dict[str, str]:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("bot.cli.manifest", pressed)
-    assert main(["manifest"]) == STOPPED
+    monkeypatch.setenv("REDIS_URL", f"redis://127.0.0.1:{free_port}/0")
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "approvals", "list"],
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+    ) as waiting:
+        assert waiting.stderr
+        said = waiting.stderr.readline()
+        waiting.send_signal(signal.SIGINT)
+        left = waiting.stderr.read()
+    assert "store" in said
+    assert (waiting.returncode, "Traceback" in left) == (STOPPED, False)
 
 
 def test_a_console_without_slack(complete, store_server, free_port, monkeypatch, capsys):

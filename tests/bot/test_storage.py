@@ -230,6 +230,17 @@ async def test_a_store_that_is_not_there(free_port, caplog):
     assert [each.message for each in caplog.records] == ["store.unavailable"]
 
 
+@pytest.mark.parametrize("wait", [0.0, 0.05, 0.3])
+async def test_who_waits_for_a_store_can_be_told_to_stop(free_port, wait: float):
+    """Once is enough, whether it asks just then or pauses."""
+    async with Redis.from_url(f"redis://127.0.0.1:{free_port}/0") as client:
+        waiting = asyncio.create_task(wait_for_store(client, seconds=3_600))
+        await asyncio.sleep(wait)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+
+
 async def test_a_store_that_is_full_of_connections_is_waited_for():
     """Those of the release before are still there at a deploy; when one goes there is room."""
     with server("--maxclients", "2") as url:
