@@ -243,6 +243,8 @@ class Walk:
         if self._apps[0] == self._own[0]:
             others = [app for app in await lists.apps(self._own) if app not in self._own]
             self._apps = deque((*self._own, *others))
+            newest = max((at for _, at in self._listed.values()), default=0)
+            self._listed = {k: e for k, e in self._listed.items() if newest - e[1] < LISTED}
 
     async def _look(self, key: SessionKey) -> bool:
         """Make a session due if it has something to do, and list what waits for time or people."""
@@ -285,7 +287,6 @@ class Walk:
         view = await self._slot.read(key, parts=("approvals",))
         if view is None:
             return None
-        self._listed = {k: each for k, each in self._listed.items() if now - each[1] < LISTED}
         self._listed[key] = view.audit_head, now
         return view.approvals
 
