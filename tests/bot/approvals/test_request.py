@@ -212,7 +212,7 @@ def test_resume(decided, response, by):
 @pytest.mark.parametrize(
     ("why", "by", "words"),
     [
-        pytest.param("withdrawn", "UASK", "does not want it", id="withdrawn by the requester"),
+        pytest.param("withdrawn", "UASK", "withdrew it", id="withdrawn by the requester"),
         pytest.param("superseded", None, "newer request", id="superseded by nobody"),
         pytest.param("nobody", None, "Too few people may approve", id="nobody may decide"),
     ],
