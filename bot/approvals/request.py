@@ -27,6 +27,7 @@ from bot.approvals.terms import (
     newest,
     reached,
     same,
+    spelled,
     total,
 )
 
@@ -317,7 +318,10 @@ def enough(approval: Approval) -> tuple[Vote, ...]:
 
 def _alike(approval: Approval) -> list[tuple[Vote, ...]]:
     """The votes that approve, together with those of the same values."""
-    return [in_favour(approval.votes, vote.payload) for vote in approving(approval.votes)]
+    found: dict[str, list[Vote]] = {}
+    for vote in approving(approval.votes):
+        found.setdefault(spelled(vote.payload), []).append(vote)
+    return [tuple(votes) for votes in found.values()]
 
 
 def differ(approval: Approval) -> bool:

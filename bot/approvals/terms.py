@@ -162,7 +162,12 @@ def in_favour(votes: Iterable[Vote], payload: dict[str, JsonValue] | None) -> tu
 
 def same(one: JsonValue, other: JsonValue) -> bool:
     """Whether two people entered the same: 1 is not True, though Python says so."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return one is other or (one == other and spelled(one) == spelled(other))
+
+
+def spelled(value: JsonValue) -> str:
+    """What somebody entered as text, the same for the same."""
+    return json.dumps(value, sort_keys=True)
 
 
 def approving(votes: Iterable[Vote]) -> tuple[Vote, ...]:
