@@ -72,6 +72,8 @@ _ISSUED = "|".join(
     )
 )
 """What the tokens of those who issue them begin with."""
+_LOT = r"(?=[A-Za-z0-9]{0,40}(?:[A-Za-z]\d|\d[A-Za-z]))[A-Za-z0-9]{10}"
+"""Letters and digits in no order that a word or a date has."""
 _SECRETS = re.compile(
     "|".join(
         (
@@ -79,7 +81,7 @@ _SECRETS = re.compile(
             r"AIza[\w-]{20,}|\bsk-(?=[\w-]{0,60}\d)[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}",
             r"\bgh[pousr]_\w{16,}|github_pat_\w{16,}|\bglpat-[\w-]{16,}|\bnpm_\w{30,}|\bhf_\w{30,}",
             r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,80}\.[\w-]{16,}",
-            rf"\b(?:{_ISSUED})(?=[\w-]{{0,60}}\d)[\w-]{{10,}}",
+            rf"\b(?:{_ISSUED})(?=[\w-]{{0,60}}?{_LOT})[\w-]{{12,}}",
             r"\b\d{8,10}:AA[\w-]{30,}|\b[MNO][\w-]{16,27}\.[\w-]{6}\.[\w-]{27,}",
             r"[\w.~-]{0,3}\dQ~[\w.~-]{20,}(?<!\.)|\b\w{14}\.atlasv1\.[\w-]{12,}|\bpat\w{14}\.[0-9a-f]{32,}",
             r"\beyJ[\w-]{5,900}\.[\w-]{5,}\.[\w-]*",
