@@ -26,15 +26,17 @@ READY = "b:{due:local}:ready"
 
 
 class Heard(Index):
-    """An index that tells when somebody is about to let go of a claim."""
+    """An index that tells when somebody is about to let go of a claim, and until when."""
 
     def __init__(self, store: Client) -> None:
         super().__init__(store)
         self.over_with = asyncio.Event()
+        self.pause: float | None = None
 
     def over(self, claim: Claim, *, pause: float | None = None):
         """The commands, as ever."""
         self.over_with.set()
+        self.pause = pause
         return super().over(claim, pause=pause)
 
 
@@ -91,8 +93,9 @@ async def test_ways_out(river: River, store: Client, way: Way):
     assert view
     assert (view.owner == "") != way.elsewhere
     assert (at is None) == (way.most is None)
-    if at is not None and way.least is not None and way.most is not None:
-        assert way.least < (float(at) - view.now) / 1000 <= way.most
+    assert (heard.pause is None) == (way.most is None)
+    if heard.pause is not None and way.least is not None and way.most is not None:
+        assert way.least < heard.pause <= way.most
 
 
 @asynccontextmanager

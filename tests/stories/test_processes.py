@@ -16,7 +16,7 @@ from tests.stories.office import Message, Office, buttons
 
 REQUESTS = 200
 AT_ONCE = 20
-PATIENCE = 90.0
+PATIENCE = 240.0
 CLICKS = 5
 
 
