@@ -72,9 +72,7 @@ def rotated(approval: Approval, members: Roster) -> Approval | None:
     approvers = policy.approvers
     if policy.groups:
         approvers = _standing(approvers, sorted(policy.names), members=members, own=own)
-    notified = policy.notified
-    if notified and policy.notify:
-        notified = _standing(notified, policy.notify, members=members, own=frozenset())
+    notified = _notified(approval, approvers, members)
     after = policy.model_copy(update={"approvers": approvers, "notified": notified})
     if after == policy and (*made, *coming) == approval.escalations:
         return None
@@ -84,6 +82,21 @@ def rotated(approval: Approval, members: Roster) -> Approval | None:
     changes = {"policy": after, "escalations": (*made, *coming)}
     changes |= {"copies": (*approval.copies, *more), "rev": approval.rev + 1}
     return approval.model_copy(update=changes)
+
+
+def _notified(
+    approval: Approval, approvers: Sequence[str], members: Roster
+) -> tuple[str, ...] | None:
+    """Who is told of it now: who stands for `notify`, and who came in later and is still asked."""
+    policy = approval.policy
+    if not (policy.notified and policy.notify):
+        return policy.notified
+    made = approval.escalations[: approval.escalated]
+    came = (*approval.heirs, *(name for each in made for name in each.names))
+    names = (*policy.notify, *(n for n in came if n in approvers or not is_person(n)))
+    named = (person for name in policy.notify for person in members.get(name, (name,)))
+    own = excluded(approval).difference(named)
+    return _standing(policy.notified, names, members=members, own=own)
 
 
 def _standing(

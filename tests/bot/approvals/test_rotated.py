@@ -147,6 +147,52 @@ def test_who_is_asked_now(before: Approval, members, approvers, cards: list[str]
     assert not newcomers(after, members)
 
 
+TOLD = Policy(approvers=("UANN", "UVP"), notified=("UTOLD", "UVP"), notify=("UTOLD",))
+BY_NAME = Escalation(at=ASKED, names=("UVP",), people=("UVP",))
+BY_GROUP = Escalation(at=ASKED, names=("managers",), people=("UVP",))
+WIDER = ((Quota(names=("UANN", "managers")),),)
+
+
+@pytest.mark.parametrize(
+    ("policy", "came", "told"),
+    [
+        pytest.param({}, {"escalations": (BY_NAME,)}, ("UTOLD", "UVP"), id="by an escalation"),
+        pytest.param({}, {"heirs": ("UVP",)}, ("UTOLD", "UVP"), id="as an heir"),
+        pytest.param(
+            {"approvers": ("UANN",)}, {"heirs": ("UVP",)}, ("UTOLD",), id="and is asked no more"
+        ),
+        pytest.param({}, {}, ("UTOLD",), id="stood for a name that is told"),
+        pytest.param(
+            {"rules": WIDER},
+            {"escalations": (BY_GROUP,)},
+            ("UTOLD", "UCYD"),
+            id="for a group with others in it now",
+        ),
+        pytest.param(
+            {"rules": WIDER},
+            {"heirs": ("managers",)},
+            ("UTOLD", "UCYD"),
+            id="for a group of heirs with others in it now",
+        ),
+        pytest.param(
+            {"rules": WIDER, "notify": ("UASK",), "notified": ("UASK", "UVP")},
+            {"heirs": ("managers",)},
+            ("UASK", "UCYD"),
+            id="and whoever asked is told by name",
+        ),
+    ],
+)
+def test_who_came_in_later_is_told_still(policy, came, told: tuple[str, ...]):
+    """Whom an escalation or too few approvers brought in, besides those who are to be told."""
+    before = approval(policy=TOLD.model_copy(update=policy)).model_copy(
+        update={"escalated": len(came.get("escalations", ())), **came}
+    )
+    after = rotated(before, {"managers": ("UCYD", "UASK")}) or before
+    assert after.policy.notified == told
+    assert {*told} - {"UTOLD", "UASK"} <= {*after.policy.approvers}
+    assert rotated(after, {"managers": ("UCYD", "UASK")}) is None
+
+
 def test_a_line_names_those_who_joined():
     """It is under each card, but for the cards of those who are not asked any more."""
     before = approval(policy=asked("UANN", "UBOB"), copies=DMS)
