@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from bot.approvals.life import excluded, more_copies
-from bot.approvals.request import Approval
+from bot.approvals.request import Approval, Copy
 from bot.approvals.terms import is_person
 
 Roster = Mapping[str, Sequence[str]]
 """The people behind names of groups."""
+
+TOLD = 50
+"""The most who have cards of their own since they stand for a group: Slack takes one a second."""
 
 
 def unasked(approval: Approval) -> tuple[str, ...]:
@@ -29,7 +32,7 @@ def introduced(approval: Approval, members: Mapping[str, Iterable[str]]) -> Appr
     if not approvers or (approvers, notified) == (policy.approvers, policy.notified):
         return None
     known = {"rules": policy.demands, "approvers": approvers, "notified": notified}
-    more = more_copies(approval, approvers if notified is None else notified)
+    more = _more_copies(approval, approvers if notified is None else notified)
     changes = {"policy": policy.model_copy(update=known), "copies": (*approval.copies, *more)}
     return approval.model_copy(update={**changes, "rev": approval.rev + 1})
 
@@ -77,11 +80,19 @@ def rotated(approval: Approval, members: Roster) -> Approval | None:
     if after == policy and (*made, *coming) == approval.escalations:
         return None
     told = approvers if notified is None else notified
-    before = policy.approvers if notified is None else policy.notified or ()
-    more = more_copies(approval, [person for person in told if person not in before])
+    more = _more_copies(approval, told)
     changes = {"policy": after, "escalations": (*made, *coming)}
     changes |= {"copies": (*approval.copies, *more), "rev": approval.rev + 1}
     return approval.model_copy(update=changes)
+
+
+def _more_copies(approval: Approval, told: Sequence[str]) -> tuple[Copy, ...]:
+    """Cards for those who are told from now on, while fewer than `TOLD` have one."""
+    policy = approval.policy
+    before = policy.approvers if policy.notified is None else policy.notified
+    there = sum(copy.channel in told for copy in approval.copies)
+    more = more_copies(approval, [person for person in told if person not in before])
+    return more[: max(0, TOLD - there)]
 
 
 def _notified(

@@ -7,6 +7,7 @@ default approvers; without enough of them it is closed, and everybody concerned 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from sys import maxsize
 
 from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
@@ -39,8 +40,6 @@ Shared = Callable[[str], Awaitable[bool]]
 Follow = Callable[[Approval], Sequence[Command]]
 """The index commands that go with a change: the session is due, and those asked now find it."""
 
-TOLD = 50
-"""How many members of one group are told of a request, once they are known."""
 PASSED_ON = (
     "Too few of those who were asked about request {} may still decide, so the default approvers"
     " are asked as well."
@@ -150,14 +149,14 @@ class Succession:
     async def _roster(self, approval: Approval) -> Mapping[str, tuple[str, ...]] | None:
         """The members of its groups, as `rotated` takes them: those who are new can decide.
 
-        None when Slack does not say whether they can. No more of them are told than `TOLD`.
+        None when Slack does not say whether they can.
         """
         found: dict[str, tuple[str, ...]] = {}
         for name in rotating(approval) if self._members else ():
             people = await self._members(name) if self._members else None
             found |= {} if people is None else {name: people}
         new = newcomers(approval, found)
-        able: Able | None = await self._look_up(new[:TOLD], 1) if new else {}
+        able: Able | None = await self._look_up(new, 1) if new else {}
         if able is None:
             return None
         barred = {person for person in new if not able.get(person)}
@@ -257,7 +256,7 @@ def _most(approval: Approval) -> int:
     Of those who are still to be told of it, it is everybody.
     """
     if unasked(approval):
-        return TOLD
+        return maxsize
     counts = (quota.count for rule in approval.policy.demands for quota in rule)
     return max(*counts, approval.policy.rejections) + len(approval.votes) + 1
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
 from bot.approvals import policy as rules
 from bot.approvals.board import concerned
@@ -10,9 +11,9 @@ from bot.approvals.life import prompted
 from bot.approvals.policy import Person
 from bot.approvals.posts import kind_of
 from bot.approvals.request import Approval, Copy, Escalation
-from bot.approvals.rota import newcomers, rotated
+from bot.approvals.rota import TOLD, newcomers, rotated
 from bot.approvals.succession import Succession
-from bot.approvals.terms import Policy, Quota
+from bot.approvals.terms import Policy, Quota, is_person
 from bot.slack.blocks.line import waited_for
 from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import ASKED, DEADLINE, KEY, approval, person
@@ -147,7 +148,7 @@ def test_who_is_asked_now(before: Approval, members, approvers, cards: list[str]
     assert not newcomers(after, members)
 
 
-TOLD = Policy(approvers=("UANN", "UVP"), notified=("UTOLD", "UVP"), notify=("UTOLD",))
+BESIDE_TOLD = Policy(approvers=("UANN", "UVP"), notified=("UTOLD", "UVP"), notify=("UTOLD",))
 BY_NAME = Escalation(at=ASKED, names=("UVP",), people=("UVP",))
 BY_GROUP = Escalation(at=ASKED, names=("managers",), people=("UVP",))
 WIDER = ((Quota(names=("UANN", "managers")),),)
@@ -184,7 +185,7 @@ WIDER = ((Quota(names=("UANN", "managers")),),)
 )
 def test_who_came_in_later_is_told_still(policy, came, told: tuple[str, ...]):
     """Whom an escalation or too few approvers brought in, besides those who are to be told."""
-    before = approval(policy=TOLD.model_copy(update=policy)).model_copy(
+    before = approval(policy=BESIDE_TOLD.model_copy(update=policy)).model_copy(
         update={"escalated": len(came.get("escalations", ())), **came}
     )
     after = rotated(before, {"managers": ("UCYD", "UASK")}) or before
@@ -208,6 +209,41 @@ def test_a_line_names_those_who_joined():
     assert waited_for(reminded) == ("UBOB", "UCYD")
     reminders = change(after, reminded, now=ASKED + 2, head="").posts
     assert [post.after for post in reminders] == [copy.post for copy in after.copies[1:]]
+
+
+CROWD = tuple(f"U{number:04}" for number in range(300))
+
+
+@pytest.mark.parametrize(
+    ("before", "lines"),
+    [
+        pytest.param(("oncall",), 0, id="who were not known"),
+        pytest.param(("UANN", *CROWD[:2]), 2, id="who joined three, of whom one is gone"),
+    ],
+)
+async def test_a_crowd_is_asked_at_once(before, lines: int):
+    """All three hundred are asked by one change, and so many of them get cards as Slack bears."""
+
+    async def members(_name):
+        return CROWD
+
+    async def able(names, most):
+        return {each: frozenset(CROWD[:most] if each == "oncall" else (each,)) for each in names}
+
+    slot = MemorySlot()
+    dms = tuple(Copy.numbered("3-0", n, who) for n, who in enumerate(before) if is_person(who))
+    thread = Copy(post="card:3-0:0", channel="C1", thread_ts="100.1")
+    asked_before = await put(slot, policy=asked(*before), copies=dms or (thread,))
+    clock = Succession((), look_up=able, voter=voter, follow=lambda _: (), members=members)
+    assert await clock.look(slot, KEY, "3-0")
+    assert await clock.look(slot, KEY, "3-0")
+    after = await stored(slot)
+    view = await slot.read(KEY, parts=("posts",))
+    assert view is not None
+    assert after.rev == asked_before.rev + 1
+    assert after.policy.approvers == CROWD
+    assert sum(copy.channel in CROWD for copy in after.copies) == TOLD
+    assert [kind_of(post) for post in view.posts].count("escalation") == lines
 
 
 @pytest.mark.parametrize(
