@@ -17,6 +17,7 @@ Event = Literal[
     "bot.started",
     "bot.stopping",
     "bot.stopped",
+    "worker.full",
     "turn.ingested",
     "turn.duplicate",
     "turn.busy",

@@ -30,6 +30,7 @@ from bot.guide import Fixed
 from bot.index import Claim, Index
 from bot.index.due import LONGEST
 from bot.outbox import Debt, Outbox
+from bot.places import Places
 from bot.tries import Pauses, Tries
 
 GRACE = 15.0
@@ -46,13 +47,12 @@ TRIES = 3
 """How often a turn is taken up again after its store was lost, before it waits a whole lease."""
 GIVE_UP = 6
 """The failures at one event after which a turn is given up."""
-LONG = 120.0
-"""Seconds after which a turn takes up no place any more, as one whose tool never ends."""
 AWAY = 300.0
 """Seconds for which what is put to an agent that this process lacks is left to those that have it,
 as while one release takes over from another, or is taken back."""
 AWAY_AGAIN = 10.0
 """Seconds until such a session is looked at again; longer each time."""
+HANG = "Turns do not end: see tool.slow for what they wait for, end that, or restart this process."
 GONE = "The agent of this conversation is not here any more, so nothing was done."
 
 
@@ -126,7 +126,7 @@ class Worker:
 
     `runners` are by the agent's name, `farewell` serves the sessions of all others. `owner` names
     this process in leases, `lease` is in milliseconds, at most `concurrency` sessions are in hand
-    at once. `run_config` is how every turn behaves.
+    at once (see places.py for turns that last long). `run_config` is how every turn behaves.
     """
 
     def __init__(
@@ -150,11 +150,10 @@ class Worker:
         self._outbox = outbox
         self._owner = owner
         self._lease = lease
-        self._concurrency = concurrency
         self._run_config = run_config
         self._claims: dict[SessionKey, Claim] = {}
         self._turns: dict[SessionKey, asyncio.Task[None]] = {}
-        self._begun: dict[SessionKey, float] = {}
+        self._places, self._full = Places(concurrency), False
         self._failures, self._passing, self._pauses = Tries(), Tries(), Pauses()
         self._met = Tries()
         self._strange = Tries()
@@ -174,7 +173,7 @@ class Worker:
 
     async def _claim(self, stop: "asyncio.Task[object]") -> None:
         """Take what is due and fits, or wait until something ends, is due, or all stops."""
-        room = self._concurrency - self._places()
+        room = self._room()
         if room <= 0:
             ends = {*self._turns.values(), stop}
             await asyncio.wait(ends, timeout=1, return_when=asyncio.FIRST_COMPLETED)
@@ -189,10 +188,12 @@ class Worker:
             logs.warning("store.unavailable", error=raised)
             await asyncio.wait({stop}, timeout=1)
 
-    def _places(self) -> int:
-        """How many of the turns in hand leave no place to another one."""
-        long_ago = time.monotonic() - LONG
-        return sum(begun > long_ago for begun in self._begun.values())
+    def _room(self) -> int:
+        """How many more sessions fit; operators hear of it when turn after turn does not end."""
+        known, self._full = self._full, self._places.full
+        if self._full and not known:
+            logs.error("worker.full", turns=len(self._turns), todo=HANG)
+        return self._places.free(time.monotonic())
 
     async def _idle(self, stop: "asyncio.Task[object]") -> None:
         """Wait for the doorbell, a second at most."""
@@ -210,12 +211,13 @@ class Worker:
 
     def _start(self, key: SessionKey) -> None:
         # Not in a TaskGroup: a turn that fails must not stop the others.
-        task = asyncio.create_task(self._work(self._claims.pop(key)))
-        self._turns[key], self._begun[key] = task, time.monotonic()
+        self._turns[key] = task = asyncio.create_task(self._work(self._claims.pop(key)))
+        self._places.begin(key, now=time.monotonic())
         task.add_done_callback(lambda _: self._ended(key))
 
     def _ended(self, key: SessionKey) -> None:
-        del self._turns[key], self._begun[key]
+        del self._turns[key]
+        self._places.end(key)
         if key in self._claims:
             self._start(key)
 
@@ -273,6 +275,7 @@ class Worker:
         hand = runner.hold(key, owner=self._owner, lease=self._lease, run_config=self._run_config)
         try:
             async with hand as held:
+                self._begins_anew(key, at="")
                 await self._turn(runner, held, claim)
         except StoreUnavailable:
             raise
@@ -288,9 +291,13 @@ class Worker:
             if self._failures.times(key, at) >= GIVE_UP:
                 pause = await self._bury(key, at=at)
         else:
-            self._met.over(key, "")
             return
         await self._index.send(self._index.over(claim, pause=pause))
+
+    def _begins_anew(self, key: SessionKey, *, at: str) -> None:
+        """Forget what was in vain before: taking a session in hand (at no event), or its turn."""
+        for each in (self._failures, self._passing, self._pauses, self._met):
+            each.over(key, at)
 
     def _pause_met(self, key: SessionKey) -> float:
         """Seconds before a busy session is looked at again: whoever has it may never do so."""
@@ -309,8 +316,7 @@ class Worker:
             later = self._put_off(runner, held)
             if later is None:
                 await self._serve(runner, held, debt)
-                self._failures.over(key, at)
-                self._passing.over(key, at)
+                self._begins_anew(key, at=at)
             pauses = [each for each in (later, debt.waits.again) if each is not None]
             await self._give_back(held, claim, pause=min(pauses, default=None))
         finally:
@@ -360,7 +366,7 @@ class Worker:
     async def _give_back(self, held: Held, claim: Claim, *, pause: float | None) -> None:
         """Give a session back, say when it is due again, and take the next one, all at once."""
         over = self._index.over(claim, pause=pause)
-        more = () if self._stopping.is_set() else self._index.claiming(1, lease=self._lease)
+        more = self._index.claiming(1, lease=self._lease) if self._takes_another(held.key) else ()
         try:
             told = await held.release(index=[*over, *more])
         except StoreUnavailable:
@@ -369,11 +375,16 @@ class Worker:
         for each in await self._index.claimed(told[len(over) :], lease=self._lease) if more else ():
             self._take(each)
 
+    def _takes_another(self, key: SessionKey) -> bool:
+        """Whether the end of a turn is the beginning of one in another session."""
+        if self._stopping.is_set() or key in self._claims:
+            return False
+        return self._places.passes_on(key, now=time.monotonic())
+
     async def _bury(self, key: SessionKey, *, at: str) -> float:
         """Give up a turn that fails again and again; operators and people hear of it."""
         logs.error("turn.given_up")
-        self._failures.over(key, at)
-        self._pauses.over(key, at)
+        self._begins_anew(key, at=at)
         await self._index.send(self._index.buried(key))
         runner = self._runners.get(key.app, self._farewell)
         try:

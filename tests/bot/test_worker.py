@@ -23,7 +23,7 @@ from agents import (
 from agents.runtime import calling
 from agents.runtime.lease import hold
 from agents.runtime.runner import MAX_DEATHS
-from agents.runtime.slot.port import Commit, Released
+from agents.runtime.slot.port import Begun, Busy, Commit, Released
 from agents.runtime.slot.redis import Client, RedisSlot
 from agents.runtime.testing import ScriptedModel, call
 from bot import worker as worker_module
@@ -35,28 +35,6 @@ from bot.turns import Command, Turn, session_key
 from bot.worker import GONE
 from tests.bot.river import TEAM, River
 from tests.trips import trips
-
-
-async def test_a_turn_that_does_not_end_takes_nobodys_place(river: River, monkeypatch):
-    """With room for one session, others are answered behind a tool that never ends."""
-    monkeypatch.setattr(worker_module, "LONG", 0.3)
-    hanging, hung, over = await river.beside(), asyncio.Event(), asyncio.Event()
-
-    async def hang() -> str:
-        """Hang."""
-        hung.set()
-        await over.wait()
-        return "at last"
-
-    model = ScriptedModel([call("hang"), "hello", "done"])
-    async with river.worker(model, tools=[hang], concurrency=1):
-        await hanging.ask()
-        await hung.wait()
-        await river.ask()
-        await river.hears("hello")
-        assert hanging.said() == []
-        over.set()
-        await hanging.hears("done")
 
 
 async def test_messages_are_answered_in_order(river: River):
@@ -223,6 +201,35 @@ async def test_failures_count_for_the_turn_that_failed(river: River, caplog):
             await river.index.send(river.index.ring(river.key))
             await river.slack.wait_for(lambda n=n: len(river.said()) > n)
     assert river.said() == [f"answer {n}" for n in range(heard)]
+    assert await river.index.dead() == []
+
+
+class FlakySlot(RedisSlot):
+    """A slot that fails when a session is taken in hand, as often as it is told to."""
+
+    failing = 0
+
+    async def begin(self, *given: Any, **options: Any) -> Begun | Busy | None:
+        """Take a session in hand, or fail."""
+        if self.failing:
+            self.failing -= 1
+            raise ValueError("a hiccup")
+        return await super().begin(*given, **options)
+
+
+async def test_failures_before_a_turn_are_forgotten_with_it(
+    river: River, store: Client, monkeypatch
+):
+    """However often a session could not be taken in hand: what was answered since counts."""
+    monkeypatch.setattr(worker_module, "RETRIES", (0.0,))
+    flaky, heard = FlakySlot(store), 2 * worker_module.GIVE_UP
+    river = replace(river, slot=flaky)
+    answers = [f"answer {n}" for n in range(heard)]
+    async with river.worker(ScriptedModel(answers)):
+        for n in range(heard):
+            flaky.failing = worker_module.GIVE_UP - 1
+            await river.ask()
+            await river.hears(*answers[: n + 1])
     assert await river.index.dead() == []
 
 
