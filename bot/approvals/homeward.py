@@ -20,20 +20,22 @@ def is_home(approval: Approval, home: Thread, *, but: str = "") -> bool:
 async def bring_home(slot: Slot, approval: Approval, home: Thread, *, lost: str = "") -> Approval:
     """Owe a card in the thread of an open request, unless it has one there that is not `lost`.
 
-    Returns the approval as it then stands. Nothing is owed for a request that is closed.
+    The card of the post `lost` is marked as such: nobody sees it any more. Returns the approval as
+    it then stands. Nothing is owed for a request that is closed.
     """
     return await amended(slot, approval, partial(_brought, home=home, lost=lost))
 
 
 def _brought(approval: Approval, *, home: Thread, lost: str) -> Decide | None:
-    if is_home(approval, home, but=lost):
-        return None
-    numbered = Copy.numbered(approval.id, len(approval.copies), home.channel)
-    copy = numbered.model_copy(update={"thread_ts": home.ts})
-    there = (
+    there = tuple(
         each.model_copy(update={"lost": True}) if each.post == lost else each
         for each in approval.copies
     )
-    changed = {"copies": (*there, copy), "rev": approval.rev + 1}
+    numbered = Copy.numbered(approval.id, len(there), home.channel)
+    copy = numbered.model_copy(update={"thread_ts": home.ts})
+    more = () if is_home(approval, home, but=lost) else (copy,)
+    if not more and there == approval.copies:
+        return None
+    changed = {"copies": (*there, *more), "rev": approval.rev + 1}
     after = approval.model_copy(update=changed)
-    return Decide(record=after.record(), posts=(posts.card(after, copy),))
+    return Decide(record=after.record(), posts=tuple(posts.card(after, each) for each in more))

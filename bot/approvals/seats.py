@@ -34,8 +34,9 @@ def seated(
     who may decide, all of them are asked, though others are to be told, or nobody.
     """
     policy = approval.policy
-    reached = {copy.channel for copy in approval.copies}.union(*inside.values())
-    reached |= {approval.requester for copy in approval.copies if copy.channel.startswith("D")}
+    cards = [copy for copy in approval.copies if not copy.lost]
+    reached = {copy.channel for copy in cards}.union(*inside.values())
+    reached |= {approval.requester for copy in cards if copy.channel.startswith("D")}
     told = policy.approvers if policy.notified is None else policy.notified
     if reached.isdisjoint(policy.approvers):
         told = (*told, *policy.approvers)
@@ -43,7 +44,7 @@ def seated(
     absent = dict.fromkeys(each for each in told if is_person(each) and each not in needless)
     came = {*approval.heirs, *(p for e in approval.escalations for p in (*e.people, *e.names))}
     done = {*gone, *voted(approval)}
-    room = max(0, MOST - sum(copy.private and copy.channel not in done for copy in approval.copies))
+    room = max(0, MOST - sum(copy.private and copy.channel not in done for copy in cards))
     first = [each for each in absent if each in came]
     rest = [each for each in absent if each not in came]
     seats = enumerate([*first, *rest[:room]], start=len(approval.copies))

@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from agents.runtime.slot.memory import MemorySlot
 from agents.runtime.slot.redis import RedisSlot, connect
+from bot.approvals.homeward import bring_home
 from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.seats import MOST, channels, seated
 from bot.approvals.succession import Succession
 from bot.approvals.terms import Policy, Vote
-from tests.bot.approvals.conftest import put
+from bot.turns import thread_of
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import KEY, approval
 
 CHANNEL = Copy(post="card:3-0:0", channel="CBOSS")
@@ -19,6 +22,8 @@ HOME = Copy(post="card:3-0:1", channel="C1", thread_ts="100.1")
 IN_DM = Copy(post="card:3-0:1", channel="D1", thread_ts="100.1")
 LOST = Copy(post="card:3-0:0", channel="CBOSS", lost=True)
 PERSONAL = Copy.numbered("3-0", 2, "UCFO")
+LOST_DM = PERSONAL.model_copy(update={"lost": True})
+LOST_HOME = IN_DM.model_copy(update={"lost": True})
 BOTH = Policy(approvers=("UBOSS", "UCFO"))
 TOGETHER = Policy(approvers=("UBOSS", "UCFO"), quorum=2)
 NOTIFIED = Policy(approvers=("UBOSS", "UCFO"), notified=("UCFO", "UAUDIT"))
@@ -87,6 +92,16 @@ def asked(policy: Policy = BOTH, *copies: Copy, votes: tuple[Vote, ...] = ()) ->
         ),
         pytest.param(
             asked(Policy(approvers=("UASK", "UCFO")), IN_DM), {}, (), ["UCFO"], id="their own DM"
+        ),
+        pytest.param(
+            asked(BOTH, HOME, LOST_DM), {"C1": {"UBOSS"}}, (), ["UCFO"], id="whose card is lost"
+        ),
+        pytest.param(
+            asked(Policy(approvers=("UASK",)), LOST_HOME, PERSONAL),
+            {},
+            (),
+            ["UASK"],
+            id="whose own DM has lost it",
         ),
     ],
 )
@@ -164,6 +179,34 @@ async def able(names, _most):
 async def voter(person, _names):
     """Everybody is who they are."""
     return Person(id=person, team="T1")
+
+
+@pytest.mark.parametrize(
+    ("cards", "steps"),
+    [
+        pytest.param(["CBOSS"], ["card:3-0:0"], id="its channel's is lost"),
+        pytest.param(["CBOSS"], ["", "card:3-0:0"], id="nothing could be said under it before"),
+        pytest.param(["CBOSS"], ["card:3-0:0", "card:3-0:0", ""], id="it is said again"),
+        pytest.param(["UBOSS", "UCFO"], ["card:3-0:0", "card:3-0:1"], id="two DMs"),
+    ],
+)
+async def test_a_lost_card_reaches_nobody(cards: list[str], steps: list[str]):
+    """Whatever Slack refused first, those who do not see the card at home get another one."""
+
+    async def inside(channel):
+        return frozenset({"UBOSS", "UCFO"} if channel == "CBOSS" else {"UASK"})
+
+    slot = MemorySlot()
+    copies = tuple(Copy.numbered("3-0", n, place) for n, place in enumerate(cards))
+    await put(slot, policy=BOTH, copies=copies)
+    for lost in steps:
+        await bring_home(slot, await stored(slot), thread_of(KEY), lost=lost)
+    clock = Succession((), look_up=able, voter=voter, follow=lambda _: (), inside=inside)
+    assert await clock.look(slot, KEY, "3-0")
+    there = [(copy.channel, copy.lost) for copy in (await stored(slot)).copies]
+    home = (thread_of(KEY).channel, False)
+    lost = [(place, True) for place in cards]
+    assert there == [*lost, home, ("UBOSS", False), ("UCFO", False)]
 
 
 async def test_slack_says_it_later(store_url: str):
