@@ -20,7 +20,7 @@ from bot import lines
 from bot.approvals import anchor as anchors
 from bot.approvals.board import Board
 from bot.approvals.request import Approval, leading
-from bot.approvals.ruling import Ruling, acts, rule
+from bot.approvals.ruling import Ruling, acts, disclosed, rule
 from bot.approvals.verify import main as verified
 from bot.approvals.wording import demands
 from bot.graves import GO_ON, Grave, graves
@@ -198,6 +198,9 @@ async def shown(desk: Desk, given: argparse.Namespace) -> int:
     told["precondition"] = {each.name: each.value for each in depends_on(approval)}
     told["hint"] = concealed(approval, approval.hint)
     told["changes"] = [difference(approval, change) for change in approval.changes]
+    told["payload"] = disclosed(approval, approval.payload)
+    for said, vote in zip(told["votes"], approval.votes, strict=True):
+        said["payload"] = disclosed(approval, vote.payload)
     told["decide"] = list(acts(approval))
     safe = {name: covered(each, by=MASK) for name, each in told.items()}
     _print(json.dumps(safe, indent=2, ensure_ascii=False))

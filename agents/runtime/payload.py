@@ -62,19 +62,24 @@ def _is_model(payload: object) -> bool:
 
 
 def check(
-    schema: Schema, values: JsonValue, *, before: Iterable[dict[str, JsonValue]] = ()
+    schema: Schema,
+    values: JsonValue,
+    *,
+    begun: Mapping[str, JsonValue] | None = None,
+    before: Iterable[dict[str, JsonValue]] = (),
 ) -> dict[str, JsonValue]:
     """The values as the schema wants them, coerced from what people type; defaults filled in.
 
-    What others have filled in `before` comes back where these values mean the same, however they
-    are spelled. What it returns passes unchanged. Raises PayloadError with a sentence for each
-    field.
+    Fields that are not in them keep the value that they have `begun` with, which nobody typed. What
+    others have filled in `before` comes back where these values mean the same, however they are
+    spelled. What it returns passes unchanged. Raises PayloadError with a sentence for each field.
     """
     if values is not None and not isinstance(values, dict):
         raise PayloadError({"payload": "must be an object with the fields asked for"})
     problems: dict[str, str] = {}
     checking = _Check(schema, problems)
-    checked = checking.value(schema, checking.typed(values or {}), path="")
+    whole = {**(begun or {}), **checking.typed(values or {})}
+    checked = checking.value(schema, whole, path="")
     if problems:
         raise PayloadError(problems)
     found = cast("dict[str, JsonValue]", checked)

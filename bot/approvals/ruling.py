@@ -97,6 +97,21 @@ def acts(approval: Approval) -> tuple[Act, ...]:
     return ("happened", "run", "leave") if approval.unknown else ("approve", "reject")
 
 
+def disclosed(approval: Approval, payload: Mapping[str, JsonValue] | None) -> JsonValue:
+    """The values filled in, without those that are secret by their field's name or its label."""
+    fields = (approval.payload_schema or {}).get("properties")
+    labels = {
+        name: str(field.get("title") or "")
+        for name, field in (fields.items() if isinstance(fields, dict) else ())
+        if isinstance(field, dict)
+    }
+    told = {
+        name: covered(value, by=MASK, name=labels.get(name, ""))
+        for name, value in (payload or {}).items()
+    }
+    return None if payload is None else covered(told, by=MASK)
+
+
 def _told(after: Approval, ruling: Ruling) -> str:
     now = {
         "happened": "It is recorded that it happened",
@@ -104,7 +119,7 @@ def _told(after: Approval, ruling: Ruling) -> str:
         "leave": "It is left as it is",
     }.get(ruling.act, f"It is {after.status} now")
     payload = after.payload if ruling.act in ("approve", "run") else None
-    values = covered(payload or {}, by=MASK)
+    values = disclosed(after, payload)
     with_ = f", with {json.dumps(values, ensure_ascii=False)}" if payload else ""
     return f"{now}, by {after.decided_by}{with_}."
 
@@ -124,8 +139,8 @@ def carried(
     payload: dict[str, JsonValue] | None = None
     if yes and approval.payload_schema is not None:
         try:
-            begun = approval.payload or {}
-            payload = check_payload(approval.payload_schema, {**begun, **ruling.values})
+            values, begun = dict(ruling.values), approval.payload
+            payload = check_payload(approval.payload_schema, values, begun=begun)
         except PayloadError as error:
             told = "; ".join(f"{name} {problem}" for name, problem in error.problems.items())
             return Ruled("invalid", f"Nothing was decided: {told}.")

@@ -33,6 +33,13 @@ from tests.bot.approvals.conftest import put
 from tests.bot.approvals.samples import KEY, SCHEMA
 
 Typed = Callable[..., Awaitable[tuple[int, str]]]
+LABELLED = {
+    "payload_schema": {
+        "type": "object",
+        "properties": {"x1": {"type": "string", "title": "API key"}},
+    }
+}
+VOTED = Vote(person="UA", confirmed=True, at=1, payload={"x1": "hunter2"})
 
 
 @pytest.fixture
@@ -127,6 +134,8 @@ async def test_listed_and_shown(desk, typed: Typed):
         pytest.param({"hint": 'run it with password="hunter2"'}, id="in the question"),
         pytest.param({"changes": ('password: was "hunter2", is now "x"',)}, id="in a difference"),
         pytest.param({"payload": {"password": "hunter2"}}, id="in what was entered"),
+        pytest.param({**LABELLED, "payload": {"x1": "hunter2"}}, id="by its label"),
+        pytest.param({**LABELLED, "votes": (VOTED,)}, id="in a vote, by its label"),
         pytest.param({"precondition": {"token": "hunter2x"}}, id="in a condition"),
     ],
 )

@@ -3,7 +3,10 @@
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, Field
 
+from agents.runtime.payload import schema_of
+from agents.runtime.slot.memory import MemorySlot
 from bot.approvals.life import closed, prompted
 from bot.approvals.posts import kind_of, prompts
 from bot.approvals.request import Approval, Escalation
@@ -15,8 +18,10 @@ from bot.approvals.ruling import (
     Ruled,
     Ruling,
     carried,
+    rule,
 )
 from bot.approvals.terms import Policy, Vote
+from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import ASKED, approval
 
 YES = Vote(person="UBOSS", confirmed=True, at=ASKED)
@@ -34,6 +39,29 @@ def test_an_operator_says_why_as_well(reason):
     assert carried(approval(policy=STRICT), ruling, now=ASKED, run_for=None) == Ruled(
         "invalid", NO_REASON
     )
+
+
+class Begun(BaseModel):
+    """Fields whose values would be read otherwise if somebody typed them."""
+
+    any: Any = "12"
+    tags: list[str] | str = "[urgent]"
+    about: dict[str, int] | str = '{"a": 1}'
+    number: int | str = "7"
+    key: str = Field("hunter2", title="API key")
+    days: int = 1
+
+
+async def test_an_operator_leaves_the_rest_as_it_is():
+    """What they do not set is approved as it is shown; what they set is read as typed."""
+    slot = MemorySlot()
+    schema, begun = schema_of(Begun)
+    asked = await put(slot, payload_schema=schema, payload=begun)
+    ruling = Ruling(act="approve", by="jo", values={"days": "3", "about": '{"b": 2}'})
+    came = await rule(slot, asked, ruling)
+    assert (await stored(slot)).payload == {**begun, "days": 3, "about": {"b": 2}}
+    assert "hunter2" not in came.sentence
+    assert '"tags": "[urgent]"' in came.sentence
 
 
 @pytest.mark.parametrize(
