@@ -389,7 +389,8 @@ class Worker:
         runner = self._runners.get(key.app, self._farewell)
         try:
             await self._secretary.recall(key)
-            await runner.give_up(key, owner=self._owner, lease=self._lease)
+            version = int(at) if at else None
+            await runner.give_up(key, owner=self._owner, lease=self._lease, version=version)
         except StoreUnavailable:
             raise
         except Exception as raised:  # noqa: BLE001 - what broke the turn may break its end

@@ -168,16 +168,22 @@ class Runner:
     def _idle(self, held: Held) -> bool:
         return isinstance(next_step(self.agent, held.story), (Wait, Done))
 
-    async def give_up(self, key: SessionKey, *, owner: str, lease: int = LEASE) -> None:
+    async def give_up(
+        self, key: SessionKey, *, owner: str, lease: int = LEASE, version: int | None = None
+    ) -> None:
         """End a turn that cannot be completed, and say so in it; what waits behind it can go on.
 
+        Nothing is done when the session has gone on from `version`, the one at which it failed.
         Raises SessionBusy and SessionConflict.
         """
         try:
             async with self.hold(key, owner=owner, lease=lease) as held:
-                await self._end(held)
+                if version in (None, held.version):
+                    await self._end(held)
         except (ValueError, TypeError, AttributeError, RecursionError):
             async with self.hold(key, owner=owner, lease=lease) as held:
+                if version not in (None, held.version):
+                    return
                 if not (self._idle(held) and held.waiting):
                     raise
                 held.put_aside()  # it can be read or stored by nobody

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agents import (
+    Agent,
     Companions,
     Entry,
     FunctionTool,
@@ -356,6 +357,44 @@ async def test_a_turn_that_fails_for_ever_is_given_up(river: River, monkeypatch,
     assert river.said()[1] == "better"
     assert "Something went wrong" in river.said()[0]
     assert [key for key, _ in await river.index.dead()] == [river.key]
+
+
+class Overtaken(Index):
+    """An index that tells when a turn is about to be given up, and waits until somebody came."""
+
+    def __init__(self, store: Client) -> None:
+        super().__init__(store)
+        self.burying, self.came = asyncio.Event(), asyncio.Event()
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """What the store answers, as ever."""
+        told = await super().send(commands)
+        if self.burying.is_set():
+            await self.came.wait()
+        return told
+
+    def buried(self, key: SessionKey):
+        """The commands, as ever."""
+        self.burying.set()
+        return super().buried(key)
+
+
+async def test_only_the_turn_that_failed_is_given_up(river: River, store: Client, monkeypatch):
+    """Got done by another process at the last moment, it makes no victim of what is asked next."""
+    monkeypatch.setattr(worker_module, "RETRIES", (0.01,))
+    monkeypatch.setattr(worker_module, "GIVE_UP", 2)
+    index = Overtaken(store)
+    bugs = [ValueError("an older release")] * worker_module.GIVE_UP
+    newer = river.runner(Agent(name="helper", model=ScriptedModel(["answered"])))
+    await river.ask("poison")
+    older = ScriptedModel([*["never"] * len(bugs), "good"])
+    async with replace(river, index=index).worker(older, failing=bugs):
+        await index.burying.wait()
+        async for _ in newer.serve(river.key, owner="newer"):
+            pass
+        await river.ask("a good question")
+        index.came.set()
+        await river.hears("good")
 
 
 async def test_a_turn_that_takes_its_process_with_it_is_found_by_operators(river: River):
