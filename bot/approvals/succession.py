@@ -7,7 +7,6 @@ default approvers; without enough of them it is closed, and everybody concerned 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from sys import maxsize
 
 from agents import Decide, SessionKey, Slot, StoreUnavailable
 from bot import logs
@@ -20,7 +19,7 @@ from bot.approvals.pauses import pauses
 from bot.approvals.policy import Voter
 from bot.approvals.records import readable
 from bot.approvals.request import Approval, against, late
-from bot.approvals.rota import introduced, newcomers, rotated, rotating, unasked
+from bot.approvals.rota import TOLD, introduced, newcomers, rotated, rotating, unasked
 from bot.approvals.seats import channels, seated
 from bot.approvals.terms import approving, is_person
 from bot.turns import Command, Spot, thread_of
@@ -103,7 +102,7 @@ class Succession:
             roster = await self._roster(approval)
             if able is None or held is None or roster is None:
                 return False
-            mended = introduced(approval, able) or rotated(approval, roster)
+            mended = introduced(approval, {**able, **roster}) or rotated(approval, roster)
             mended = mended or recounted(approval, held)
             mended = mended or await self.concealed(approval, view.places)
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
@@ -147,15 +146,16 @@ class Succession:
         return concealed(approval, [channel for channel in new if await self._shared(channel)])
 
     async def _roster(self, approval: Approval) -> Mapping[str, tuple[str, ...]] | None:
-        """The members of its groups, as `rotated` takes them: those who are new can decide.
+        """The members of its groups, as `rotated` takes them.
 
-        None when Slack does not say whether they can.
+        The first `TOLD` who are new are looked up, and left out if barred; a click looks everybody
+        up. None when Slack does not say it of one of these.
         """
         found: dict[str, tuple[str, ...]] = {}
         for name in rotating(approval) if self._members else ():
             people = await self._members(name) if self._members else None
-            found |= {} if people is None else {name: people}
-        new = newcomers(approval, found)
+            found |= {} if people is None else {name: tuple(sorted(people))}
+        new = newcomers(approval, found)[:TOLD]
         able: Able | None = await self._look_up(new, 1) if new else {}
         if able is None:
             return None
@@ -251,12 +251,7 @@ def _names(approval: Approval, heirs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _most(approval: Approval) -> int:
-    """How many who may decide behind one name are as good as any number of them.
-
-    Of those who are still to be told of it, it is everybody.
-    """
-    if unasked(approval):
-        return maxsize
+    """How many who may decide behind one name are as good as any number of them."""
     counts = (quota.count for rule in approval.policy.demands for quota in rule)
     return max(*counts, approval.policy.rejections) + len(approval.votes) + 1
 

@@ -222,12 +222,17 @@ CROWD = tuple(f"U{number:04}" for number in range(300))
     ],
 )
 async def test_a_crowd_is_asked_at_once(before, lines: int):
-    """All three hundred are asked by one change, and so many of them get cards as Slack bears."""
+    """All three hundred are asked by one change, and so many of them get cards as Slack bears.
+
+    It answers about so many in a moment only, so no more are looked up.
+    """
+    looked: list[str] = []
 
     async def members(_name):
         return CROWD
 
     async def able(names, most):
+        looked.extend(p for each in names for p in (CROWD[:most] if each == "oncall" else (each,)))
         return {each: frozenset(CROWD[:most] if each == "oncall" else (each,)) for each in names}
 
     slot = MemorySlot()
@@ -243,6 +248,7 @@ async def test_a_crowd_is_asked_at_once(before, lines: int):
     assert after.rev == asked_before.rev + 1
     assert after.policy.approvers == CROWD
     assert sum(copy.channel in CROWD for copy in after.copies) == TOLD
+    assert TOLD <= len(looked) < TOLD + 10
     assert [kind_of(post) for post in view.posts].count("escalation") == lines
 
 
