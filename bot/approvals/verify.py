@@ -189,10 +189,15 @@ def _summary(lines: Sequence[str], verdict: Verdict) -> str:
     if not lines:
         return "There is no entry here, so nothing was verified."
     found = len(verdict.findings)
-    wrong = f"{found} of them wrong or missing" if found else "nothing is wrong"
+    wrong = f"{_counted(found, 'problem')}, named above" if found else "nothing is wrong"
     sessions, anchors = len(verdict.heads), len(verdict.roots)
-    said = f"{len(lines)} lines, {sessions} sessions, {anchors} anchors: {wrong}."
+    of = f"{_counted(sessions, 'session')}, {_counted(anchors, 'anchor')}"
+    said = f"{_counted(len(lines), 'line')}, {of}: {wrong}."
     return said if anchors else f"{said} Without an anchor entries cut off the end are not missed."
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 if __name__ == "__main__":

@@ -300,6 +300,9 @@ def test_a_file_that_is_no_export(content, tmp_path):
     assert len(summary) == ran.returncode % 2
 
 
+MISSED = f"1 line, 0 sessions, 1 anchor: {len(MADE) - 1} problems, named above."
+
+
 @pytest.mark.parametrize(
     ("lines", "status", "told"),
     [
@@ -307,8 +310,9 @@ def test_a_file_that_is_no_export(content, tmp_path):
         pytest.param(
             WHOLE, 0, "Without an anchor entries cut off the end are not missed.", id="no anchor"
         ),
-        pytest.param([*WHOLE, FIRST], 0, "1 anchors: nothing is wrong.", id="whole"),
-        pytest.param([*WHOLE[1:], FIRST], 1, "wrong or missing.", id="not whole"),
+        pytest.param([*WHOLE, FIRST], 0, "1 anchor: nothing is wrong.", id="whole"),
+        pytest.param([*WHOLE[1:], FIRST], 1, "1 anchor: 1 problem, named above.", id="not whole"),
+        pytest.param([FIRST], 1, MISSED, id="all heads are missing"),
     ],
 )
 @pytest.mark.parametrize("mark", ["", "\ufeff"], ids=["as exported", "with a byte order mark"])
