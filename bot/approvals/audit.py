@@ -48,9 +48,9 @@ def voted(approval: Approval) -> Json:
 
 
 def prompted(before: Approval, after: Approval, *, now: int) -> list[Json]:
-    """People were reminded, others may decide from now on as well, or fewer have to reject."""
+    """People were reminded, others may decide as well from now on, or fewer or more must reject."""
     entries: list[Json] = []
-    if after.policy.rejections < before.policy.rejections:
+    if after.policy.rejections != before.policy.rejections:
         needed: Json = {"rejections": after.policy.rejections}
         entries.append(_entry("approval.eased", after, at=now) | needed)
     if after.reminded > before.reminded:

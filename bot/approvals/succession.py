@@ -213,7 +213,7 @@ def succeeded(approval: Approval, able: Able, *, heirs: Sequence[str], now: int)
 
 
 def eased(approval: Approval, able: Able, *, now: int) -> Approval | None:
-    """The approval when fewer may still reject than it takes, or None where enough can.
+    """The approval when it takes fewer rejections, or more again; None where that stays as it is.
 
     As when it was asked, it takes no more than there are: whoever has rejected, may still, or may
     later on. What has been rejected by so many is rejected.
@@ -222,10 +222,12 @@ def eased(approval: Approval, able: Able, *, now: int) -> Approval | None:
     later = (n for e in approval.escalations[approval.escalated :] for n in (*e.names, *e.people))
     names = (*policy.names, *policy.approvers, *later)
     left = {person for name in names for person in able.get(name, ())} - excluded(approval)
-    needed = max(1, min(policy.rejections, len(left.union(said))))
+    wanted = policy.wanted or policy.rejections
+    needed = max(1, min(wanted, len(left.union(said))))
     if needed == policy.rejections:
         return None
-    changed = {"policy": policy.model_copy(update={"rejections": needed}), "rev": approval.rev + 1}
+    known = policy.model_copy(update={"rejections": needed, "wanted": wanted})
+    changed = {"policy": known, "rev": approval.rev + 1}
     if len(said) >= needed:
         changed |= {"status": "rejected", "decided_by": said[-1], "decided_at": now}
     return approval.model_copy(update=changed)
@@ -253,7 +255,8 @@ def _names(approval: Approval, heirs: Sequence[str]) -> tuple[str, ...]:
 def _most(approval: Approval) -> int:
     """How many who may decide behind one name are as good as any number of them."""
     counts = (quota.count for rule in approval.policy.demands for quota in rule)
-    return max(*counts, approval.policy.rejections) + len(approval.votes) + 1
+    no = max(approval.policy.rejections, approval.policy.wanted)
+    return max(*counts, no) + len(approval.votes) + 1
 
 
 def _log(after: Approval) -> None:

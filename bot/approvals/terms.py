@@ -62,7 +62,8 @@ class Policy(Frozen):
 
     `approvers` are the people who were known to be entitled, or groups whose members were not. Each
     of `rules` needs one of its quotas; without rules `quorum` of the approvers are needed. So many
-    `rejections` close it. `notified` get a card, None means the approvers; they stood for `notify`.
+    `rejections` close it, fewer than were `wanted` while not so many people are left; 0: as many.
+    `notified` get a card, None means the approvers; they stood for `notify`.
 
     `passed_on` are the numbers of the rules in which others stand in for people who are gone. Those
     can count for several of these rules, so it takes so many different `people` for them together
@@ -74,6 +75,7 @@ class Policy(Frozen):
     self_approval: bool = False
     rules: tuple[tuple[Quota, ...], ...] = ()
     rejections: int = 1
+    wanted: int = 0
     reason_required: bool = False
     notified: tuple[str, ...] | None = None
     notify: tuple[str, ...] = ()

@@ -62,6 +62,26 @@ def test_how_many_have_to_reject(policy: Policy, votes, left, needed: int, statu
 
 
 @pytest.mark.parametrize(
+    ("votes", "back", "needed"),
+    [
+        pytest.param((), ("UA", "UB"), 2, id="enough are back"),
+        pytest.param((), ("UA", "UB", "UC"), 2, id="more than enough"),
+        pytest.param((), ("UC",), 1, id="one as before"),
+        pytest.param((no("UA"),), ("UB",), 2, id="somebody besides who said no"),
+    ],
+)
+def test_who_is_back_counts_again(votes, back, needed: int):
+    """A group that is small for a while does not let one of its people close a request later."""
+    small = eased(approval(policy=GROUP), able(fin=("UC",)), now=ASKED + 1)
+    assert small is not None
+    assert small.policy.rejections == 1
+    before = small.model_copy(update={"votes": votes})
+    after = eased(before, able(fin=back), now=ASKED + 2) or before
+    assert (after.policy.rejections, after.status) == (needed, "pending")
+    assert eased(after, able(fin=back), now=ASKED + 3) is None
+
+
+@pytest.mark.parametrize(
     ("left", "needed"), [(able("UC", cfo=("UCFO",)), 2), (able("UC", cfo=()), 1)]
 )
 def test_who_comes_in_later_may_reject_too(left, needed: int):
