@@ -153,11 +153,18 @@ def _known(response: types.FunctionResponse, event: Event, scene: Scene) -> Plan
         if each.call_id == call.id and each.id != call.request
     ]
     status = "done" if call.fate(event.version) == "done" else "cancelled"
-    mark = f"k{event.version}"
+    version, mark = event.version, f"k{event.version}"
     return Plan(
         companions=Companions(
             settles=[Settle(id=each.id, sources=("unknown",), status=status) for each in older],
             posts=[post for each in older for post in posts.updates(each, mark=mark)],
+            audit=[
+                audit.answered(
+                    each.id, digest=each.digest, status=status, version=version, now=scene.now
+                )
+                for each in older
+                if each.status in ("started", "unknown")
+            ],
         )
     )
 

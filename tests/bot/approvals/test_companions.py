@@ -298,6 +298,29 @@ def test_what_began_is_known_to_every_later_question():
     assert [Approval.from_record(record).begun for record in found.approvals] == [True]
 
 
+INTERRUPTED = (*ANSWERED, asking(5, digest="e", unknown=True))
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "became"),
+    [
+        pytest.param({"outcome": "happened"}, {"ok": True}, {"3-0": "done"}, id="it happened"),
+        pytest.param({"outcome": "rejected"}, {"error": "?"}, {"3-0": "cancelled"}, id="leave it"),
+        pytest.param(
+            {"confirmed": True}, {"ok": True}, {"5-0": "done", "3-0": "done"}, id="it ran again"
+        ),
+    ],
+)
+@pytest.mark.parametrize("status", ["started", "unknown"])
+def test_what_became_of_an_interrupted_call_is_in_the_audit(answer, said, became, status: str):
+    """Whoever let it run reads there what came of it, however people found that out."""
+    known = [approval(id="0-0", status="void"), approval(status=status)]
+    after = (*INTERRUPTED, answering("5-0", version=6, **answer))
+    found = planned(response(version=7, **said), after=after, known=known).companions
+    told = {e["approval"]: e["status"] for e in found.audit if e["type"] == "approval.answered"}
+    assert told == became
+
+
 HOME = Copy(post="card:3-0:0", channel="C1", thread_ts="100.1")
 
 
