@@ -1,16 +1,17 @@
 """What becomes of requests when the author deletes or edits the message that began them."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from agents import Decide, SessionKey, Slot
 from bot.approvals import posts
-from bot.approvals.records import readable
+from bot.approvals.records import amended, readable
 from bot.approvals.request import Approval
 from bot.approvals.withdrawal import withdraw
 from bot.slack import events
 from bot.slack.events import Retracted
-from bot.turns import Ring, Thread, session_key
+from bot.turns import Command, Ring, Thread, session_key
 
 
 class Retractions:
@@ -69,7 +70,8 @@ class Retractions:
             if found.deleted:
                 await withdraw(self._slot, key, approval, index=self._ring(key))
             else:
-                await self._changed(key, approval, at=found.at, head=view.audit_head)
+                told = partial(_told, at=found.at, index=self._ring(key))
+                await amended(self._slot, approval, told)
         return True
 
     async def _began(self, key: SessionKey, approval: Approval, turn: str) -> bool:
@@ -80,9 +82,8 @@ class Retractions:
         events = view.events if view else ()
         return any(each.entry == turn and each.invocation_id == approval.run for each in events)
 
-    async def _changed(self, key: SessionKey, approval: Approval, *, at: str, head: str) -> None:
-        """Owe the line under each card, once; whoever was faster has changed the card as well."""
-        noted = approval.model_copy(update={"rev": approval.rev + 1})
-        told = posts.edited(approval, at=at)
-        change = Decide(record=noted.record(), posts=told, audit_head=head, index=self._ring(key))
-        await self._slot.decide(key, change)
+
+def _told(approval: Approval, *, at: str, index: Sequence[Command]) -> Decide:
+    """The line under each card, once for each moment `at`: a post of that name is owed once."""
+    noted = approval.model_copy(update={"rev": approval.rev + 1})
+    return Decide(record=noted.record(), posts=posts.edited(approval, at=at), index=index)

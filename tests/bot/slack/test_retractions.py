@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from agents import Decide, SessionKey
 from agents.runtime.slot.memory import MemorySlot
-from agents.runtime.slot.port import Part, View
+from agents.runtime.slot.port import Decided, Part, View
 from agents.runtime.slot.redis import Client
+from bot.approvals.hidden import note
+from bot.approvals.request import Approval, Copy
 from bot.index import Index
 from bot.index.due import DELETED_LIVES, GONE_LIVES
 from bot.slack.retractions import Retractions
@@ -65,6 +68,40 @@ async def test_no_conversation_is_read_for_a_message(
     assert view
     changed = view.posts or any(r.status != "pending" for r in view.approvals.values())
     assert (bool(changed), slot.whole) == (meant, whole)
+
+
+class Hurried(MemorySlot):
+    """A store in which somebody else changes the record right before the first change."""
+
+    overtaken = False
+
+    async def decide(self, key: SessionKey, decide: Decide) -> Decided:
+        """Be overtaken, once."""
+        if not self.overtaken:
+            self.overtaken = True
+            view = await self.read(key, parts=("approvals",))
+            assert view
+            (record,) = view.approvals.values()
+            await note(self, Approval.from_record(record), "C2", hides=True)
+        return await super().decide(key, decide)
+
+
+async def test_whoever_was_faster_keeps_nobody_from_hearing_of_an_edit(store: Client):
+    """Something else that changed the record says nothing of the message; the line is owed once."""
+    slot, index = Hurried(), Index(store)
+    key = session_key(team="T0", agent="a", thread=Thread("C1", "1.1"))
+    await slot.apply(key, state={}, create=True)
+    cards = (Copy.numbered("3-0", 0, "C2"),)
+    await put(slot, key=key, turn="m:C1:1.1", requester=ANA, copies=cards)
+    taker = Retractions(
+        slot, deleted=index.deleted, gone=index.gone, ring=index.ring, agents=["a"], team="T0"
+    )
+    for _ in range(2):
+        await taker.take(event("C1", "1.1", deleted=False))
+        view = await slot.read(key, parts=("posts",))
+        assert view
+        assert [post.body["kind"] for post in view.posts] == ["moved_on"]
+    assert slot.overtaken
 
 
 @pytest.mark.parametrize(
