@@ -7,7 +7,7 @@ run, stop and start. A tick returns at once; a sweep that is still running is no
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,12 +21,13 @@ from apscheduler.events import (
 )
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from agents import Record, SessionKey, Slot, StoreUnavailable
+from agents import SessionKey, Slot, StoreUnavailable
 from bot import logs
 from bot.approvals.board import listed
 from bot.approvals.decide import settle
 from bot.approvals.life import next_look
 from bot.approvals.records import REMEDY, readable
+from bot.approvals.request import Approval
 from bot.approvals.succession import Succession
 from bot.index import Index
 from bot.tickets.news import Waiting, unreported
@@ -256,15 +257,11 @@ class Walk:
         due: list[Command] = []
         if view.inbox or view.posts or left or died:
             due += self._index.session_waits(key)
-        lost: list[Command] = []
-        heard = await self._heard_of(key, head=view.audit_head, now=view.now)
-        for approval in readable(view.approvals if heard is None else heard).values():
-            lost += listed(self._index.lists, approval)
-            look = next_look(approval)
-            if look is not None:
-                due += self._index.approval_due(key, approval.id, look)
-            if approval.status == "pending":
-                lost += self._index.approval_asked(key, approval.id, _together(view.now))
+        heard = None
+        if not self._has_listed(key, head=view.audit_head, now=view.now):
+            heard = await self._slot.read(key, parts=("approvals",))
+        due_then, lost = self._asked(key, readable((heard or view).approvals).values(), view.now)
+        due += due_then
         reports: list[tuple[str, str]] = []
         for cid, call in view.open.items():
             if Waiting.of(call.note):
@@ -272,23 +269,31 @@ class Walk:
             elif call.kind == "news":
                 reports.append((cid, call.name))
         await self._index.send([*due, *lost])
+        if heard:
+            self._listed[key] = heard.audit_head, view.now
         silence = view.now / 1000 - view.updated
         if reports and not view.inbox and silence >= self._reports.total_seconds():
             await self._end(key, reports)
         return bool(due)
 
-    async def _heard_of(
-        self, key: SessionKey, *, head: str, now: int
-    ) -> Mapping[str, Record] | None:
-        """All approvals of a session; None when they are on the lists as they were at `head`."""
+    def _asked(
+        self, key: SessionKey, approvals: Iterable[Approval], now: int
+    ) -> tuple[list[Command], list[Command]]:
+        """The commands that have approvals looked at in time, and those that have all found."""
+        due, lost = list[Command](), list[Command]()
+        for approval in approvals:
+            lost += listed(self._index.lists, approval)
+            look = next_look(approval)
+            if look is not None:
+                due += self._index.approval_due(key, approval.id, look)
+            if approval.status == "pending":
+                lost += self._index.approval_asked(key, approval.id, _together(now))
+        return due, lost
+
+    def _has_listed(self, key: SessionKey, *, head: str, now: int) -> bool:
+        """Whether all approvals of a session are on the lists as they were at `head`."""
         known, at = self._listed.get(key, ("", 0))
-        if known == head and 0 <= now - at < LISTED:
-            return None
-        view = await self._slot.read(key, parts=("approvals",))
-        if view is None:
-            return None
-        self._listed[key] = view.audit_head, now
-        return view.approvals
+        return known == head and 0 <= now - at < LISTED
 
     async def _end(self, key: SessionKey, calls: Sequence[tuple[str, str]]) -> None:
         """Tell these calls (id and name), and operators, that no report is waited for any more."""

@@ -333,7 +333,7 @@ class Clicks:
 
 def note(outcome: Outcome) -> str:
     """An outcome in words that stand alone, as mrkdwn: a note stays where it was told."""
-    said, about = sentence(outcome), outcome.approval
+    said, about = sentence(outcome), outcome.approval if outcome.kind != "unknown" else None
     return f"{called(about)}:\n{said}" if about else said
 
 

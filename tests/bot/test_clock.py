@@ -528,3 +528,30 @@ async def test_whose_report_is_waited_for(
             await walk.step()
         begun = await slot.begin(KEY, owner="test", lease=1000)
     assert (begun.head.id if begun.head else "") == ("unreported:1-0" if ended else "")
+
+
+class Refusing(Index):
+    """An index that takes nothing the first time."""
+
+    refused = False
+
+    async def send(self, commands):
+        """Take the commands, but for the first ones."""
+        if not self.refused:
+            self.refused = True
+            raise StoreUnavailable("away")
+        return await super().send(commands)
+
+
+async def test_what_could_not_be_listed_is_listed_by_the_next_round(store_url):
+    """A store that is away between reading and listing keeps no approval off the lists."""
+    async with connect(store_url) as client:
+        slot, index = RedisSlot(client), Refusing(client, tenant=KEY.tenant)
+        asked = await put(slot)
+        assert (await decide(slot, KEY, click(asked), index=())).kind == "decided"
+        walk = Walk(slot, index, apps=[KEY.app], tenant=KEY.tenant)
+        with pytest.raises(StoreUnavailable):
+            await walk.step()
+        for _ in range(3):
+            await walk.step()
+        assert await index.lists.recent(5) == [(KEY, asked.id)]

@@ -1,15 +1,16 @@
 """What a person reads after a click, and where the rest of a list is."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from bot.approvals.board import Inbox
-from bot.approvals.decision import Outcome, weigh
+from bot.approvals.decision import UNKNOWN, UNSURE, Outcome, weigh
 from bot.approvals.policy import Person
 from bot.slack.blocks.lists import inbox_blocks
 from bot.slack.blocks.rendered import moment
-from bot.slack.clicks import sentence
+from bot.slack.clicks import note, sentence
 from tests.bot.approvals.samples import click
 from tests.bot.slack.samples import MAX, NOW, TEAM, approval
 
@@ -48,3 +49,17 @@ def test_a_list_says_where_the_others_are(title: str, words: str):
     assert f"… and {words}" in blocks
     told = json.dumps(inbox_blocks(Inbox(**{title: many}), where=" there"), ensure_ascii=False)
     assert "… and 2 more there." in told
+
+
+@pytest.mark.parametrize(
+    ("outcome", "named"),
+    [
+        pytest.param(UNKNOWN, False, id="it belongs to no request"),
+        pytest.param(UNSURE, True, id="nobody knows who may decide"),
+    ],
+)
+def test_a_note_names_the_request_that_it_is_about(outcome: Outcome, *, named: bool):
+    """And none where it says that there is none."""
+    told = note(replace(outcome, approval=approval()))
+    assert told.endswith(outcome.sentence)
+    assert (told != outcome.sentence) == named
