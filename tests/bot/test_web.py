@@ -10,6 +10,7 @@ from agents.runtime.slot.memory import MemorySlot
 from bot import web
 from bot.errors import SettingsError
 from bot.playground import LocalSlack
+from bot.playground.people import TEAM_ID
 from tests.bot.slack.office import Office, open_office
 
 
@@ -87,7 +88,7 @@ async def test_forms(
 ) -> None:
     """A form says what was put into it, whatever characters those are."""
     told = written(text)
-    body = f"command={told}&user_id=U1&team_id=T1"
+    body = f"command={told}&user_id=U1&team_id={TEAM_ID}"
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     headers |= office.slack.delivery.signed(body)
     assert (await office.slack.deliver_raw(body, headers)).status == 200
