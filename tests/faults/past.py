@@ -23,10 +23,10 @@ SHARE = 100
 
 async def write(slot: Slot, key: SessionKey, *, events: int) -> None:
     """Append so many events, turn by turn, as soon as nobody has the session in hand."""
-    await slot.apply(key, state={}, create=True)
     left, until = events, time.monotonic() + 5
     while left > 0 and time.monotonic() < until:
         try:
+            await slot.apply(key, state={}, create=True)
             left -= await _append(slot, key, most=min(left, SHARE))
         except (StoreUnavailable, SessionConflict):
             await asyncio.sleep(0.05)
