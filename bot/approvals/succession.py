@@ -107,12 +107,11 @@ class Succession:
             mended = mended or await self.concealed(approval, view.places)
             passed_on = mended or succeeded(approval, able, heirs=self._heirs, now=view.now)
             inside = await self._seats(approval, view.places)
-            gone = _gone(approval, able)
-            after = passed_on or eased(approval, able, now=view.now)
-            if self._inside and inside is not None:
-                after = after or seated(approval, inside, gone=gone)
+            after, sure = passed_on or eased(approval, able, now=view.now), True
             if after is None:
-                return inside is not None
+                after, sure = await self._seated(approval, inside, gone=_gone(approval, able))
+            if after is None:
+                return sure
             following = _changed(approval, after, now=view.now, head=view.audit_head)
             stored = await slot.decide(key, replace(following, index=self._follow(after)))
             looked = looked or stored.kind == "ok"
@@ -135,6 +134,27 @@ class Succession:
                 return None
             found[channel] = inside
         return found
+
+    async def _seated(
+        self,
+        approval: Approval,
+        inside: Mapping[str, frozenset[str]] | None,
+        *,
+        gone: frozenset[str],
+    ) -> tuple[Approval | None, bool]:
+        """As `seated`, but nobody who is barred gets a card; and whether Slack has said it all."""
+        if self._inside is None or inside is None:
+            return None, self._inside is None
+        while after := seated(approval, inside, gone=gone):
+            new = [copy.channel for copy in after.copies[len(approval.copies) :]]
+            able = await self._look_up(new, 1)
+            if able is None:
+                return None, False
+            barred = frozenset(person for person in new if not able.get(person))
+            if not barred:
+                return after, True
+            gone |= barred
+        return None, True
 
     async def concealed(self, approval: Approval, places: Mapping[str, str]) -> Approval | None:
         """The approval when something of it is in a channel that others see by now; else None."""

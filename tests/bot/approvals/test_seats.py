@@ -11,7 +11,7 @@ from bot.approvals.policy import Person
 from bot.approvals.request import Approval, Copy, Escalation
 from bot.approvals.seats import MOST, channels, seated
 from bot.approvals.succession import Succession
-from bot.approvals.terms import Policy, Vote
+from bot.approvals.terms import Policy, Quota, Vote
 from bot.turns import thread_of
 from tests.bot.approvals.conftest import put, stored
 from tests.bot.approvals.samples import KEY, approval
@@ -207,6 +207,36 @@ async def test_a_lost_card_reaches_nobody(cards: list[str], steps: list[str]):
     home = (thread_of(KEY).channel, False)
     lost = [(place, True) for place in cards]
     assert there == [*lost, home, ("UBOSS", False), ("UCFO", False)]
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(Policy(approvers=("UBOSS",), notified=("UBOSS", "UGUEST", "UCFO")), id="told"),
+        pytest.param(
+            Policy(approvers=("UBOSS", "UGUEST", "UCFO"), rules=((Quota(names=("S1",)),),)),
+            id="asked",
+        ),
+    ],
+)
+async def test_whoever_may_see_nothing_gets_no_card(policy: Policy):
+    """Somebody may have become a guest since it was asked, or was never looked up."""
+
+    async def left(names, _most):
+        return {
+            name: frozenset({"UBOSS", "UCFO"} if name == "S1" else {name} - {"UGUEST"})
+            for name in names
+        }
+
+    async def inside(_channel):
+        return frozenset({"UBOSS"})
+
+    slot = MemorySlot()
+    await put(slot, policy=policy, copies=(CHANNEL,))
+    clock = Succession((), look_up=left, voter=voter, follow=lambda _: (), inside=inside)
+    assert await clock.look(slot, KEY, "3-0")
+    assert await clock.look(slot, KEY, "3-0")
+    assert [copy.channel for copy in (await stored(slot)).copies] == ["CBOSS", "UCFO"]
 
 
 async def test_slack_says_it_later(store_url: str):
