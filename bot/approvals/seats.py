@@ -43,8 +43,8 @@ def seated(
     needless = reached.union(gone, voted(approval))
     absent = dict.fromkeys(each for each in told if is_person(each) and each not in needless)
     came = {*approval.heirs, *(p for e in approval.escalations for p in (*e.people, *e.names))}
-    done = {*gone, *voted(approval)}
-    room = max(0, MOST - sum(copy.private and copy.channel not in done for copy in cards))
+    waiting = {*told}.difference(gone, voted(approval))
+    room = max(0, MOST - sum(copy.channel in waiting for copy in cards))
     first = [each for each in absent if each in came]
     rest = [each for each in absent if each not in came]
     seats = enumerate([*first, *rest[:room]], start=len(approval.copies))

@@ -129,6 +129,14 @@ def test_so_many_get_a_card_of_their_own():
     assert [copy.channel for copy in others.copies[MOST + 1 :]] == list(many[MOST : MOST + 5])
 
 
+def test_those_who_were_asked_before_take_no_room():
+    """Whoever left a group, as all who were on call did, waits for nothing any more."""
+    left = [Copy.numbered("3-0", n, f"U{n:03}") for n in range(1, MOST + 1)]
+    after = seated(asked(BOTH, CHANNEL, *left), {"CBOSS": {"UBOSS"}}, gone=())
+    assert after
+    assert [copy.channel for copy in after.copies[MOST + 1 :]] == ["UCFO"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [
