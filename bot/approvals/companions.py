@@ -55,7 +55,8 @@ def _begun(event: Event, scene: Scene) -> Plan:
         for response in event.get_function_responses()
         if Ticket.from_response(response.response or {})
     }
-    spoken = {each.version for each in scene.story.events if not each.branch and any(each.texts())}
+    events = (each for each in scene.story.events if not each.branch)
+    spoken = {each.version for each in events if "".join(each.texts()).strip()}
     calls = [scene.story.calls[name] for name in event.pending if name not in shown]
     untold = [call.name for call in calls if call.version not in spoken]
     if not untold:

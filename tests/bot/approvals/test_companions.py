@@ -131,6 +131,7 @@ def saying(text: str) -> Event:
         pytest.param(calling(), begun("2-0", step=1), True, id="with progress"),
         pytest.param(calling(), begun("2-0", ticket_id="T-1"), False, id="with a ticket"),
         pytest.param(saying("I order it."), begun("2-0"), False, id="the agent said so"),
+        pytest.param(saying("  \n"), begun("2-0"), True, id="the agent said nothing but blanks"),
         pytest.param(calling(), response(version=3), False, id="an answer"),
     ],
 )
